@@ -1,0 +1,152 @@
+import {
+  CONTAINER,
+  CONTAINER_OF_TEXT,
+  type DefaultName,
+  NUMBER,
+  type Suspicion,
+  suspicionInQuery,
+  suspicionOf,
+  TEXT,
+} from "./names";
+import { isRedacted } from "./redacted";
+
+/** The longest name before a separator, and the most that may stand between the two: quotes, escapes and spaces. */
+const LONGEST_NAME = 64;
+const MOST_BETWEEN = 24;
+const SEPARATORS = /[:=>]|%3[AaDd]|--[\w-]{2,40}(?= +[^\s-])/g;
+/** How far is looked for a text behind a name whose numbers are ordinary: `tokens: [`. It may stand in a text many times. */
+const LONGEST_COUNTS = 1_024;
+/** Values that are no secrets: what code, schemas and prose have behind such a name. */
+const ORDINARY =
+  /^(?:(?:string|number|boolean|bigint|unknown|any|never|void|object|null|undefined|none|nil|true|false|str|int|float|bytes|optional|required|missing|invalid|expired|include|omit|same-origin)(?![\w-])|(?:z|Type|v|process\.env|import\.meta|Bun\.env|os\.environ|this|self|ctx|props|options)[.[]|(?:await|new|typeof|readonly)\s|[A-Za-z_$][\w$]{0,40}(?:\.[A-Za-z_$][\w$]{0,40}){0,6}\()/;
+
+/**
+ * Redacts the values of suspicious names in a text: `?token=…`, `password: …`, `"apiKey": "…"` also where the quotes are escaped, lines
+ * of headers, options of a command line, elements of XML. It looks to the left of each separator, at so many characters at most, and
+ * goes over each value once.
+ */
+export function redactNamedValues(
+  text: string,
+  isOn: (group: DefaultName) => boolean,
+  redacted: (secret: string) => string,
+): string {
+  let result = "";
+  let done = 0;
+  SEPARATORS.lastIndex = 0;
+  for (let found = SEPARATORS.exec(text); found !== null; found = SEPARATORS.exec(text)) {
+    const separator = found[0];
+    const behind = SEPARATORS.lastIndex;
+    const name = separator.startsWith("--") ? separator : nameBefore(text, found.index);
+    if (name === "") continue;
+    const suspicion = isInQuery(text, found.index - name.length) ? suspicionInQuery(name) : suspicionOf(name);
+    if (suspicion === null || !isOn(suspicion.group)) continue;
+    if (separator === ">" && text[found.index - name.length - 1] !== "<") continue;
+    const value = valueBehind(text, behind, separator, suspicion, found.index - name.length);
+    const secret = text.slice(value.start, value.end);
+    if (secret === "" || isRedacted(secret) || !isSecret(secret, value.kind, suspicion.kinds)) continue;
+    result += text.slice(done, value.start) + redacted(secret);
+    done = value.end;
+    SEPARATORS.lastIndex = value.end;
+  }
+  return result + text.slice(done);
+}
+
+function isSecret(secret: string, kind: "quoted" | "bare" | "container", kinds: number): boolean {
+  if (kind === "quoted") return (kinds & TEXT) !== 0 && !/^(?:include|omit|same-origin)$/.test(secret);
+  if (kind === "container") {
+    if ((kinds & CONTAINER) !== 0) return /[\w]/.test(secret);
+    return (kinds & CONTAINER_OF_TEXT) !== 0 && /[[,:]\s*\\*["'`]\w/.test(secret);
+  }
+  if (/^-?[0-9.]+[,;)\]}]*$/.test(secret) && (kinds & NUMBER) === 0) return false;
+  return !ORDINARY.test(secret);
+}
+
+/** The name before a separator, without the quotes, escapes and spaces between them. */
+function nameBefore(text: string, separator: number): string {
+  let end = separator;
+  const least = separator - MOST_BETWEEN;
+  while (end > 0 && end > least && isBetween(text.charCodeAt(end - 1))) end--;
+  let start = end;
+  while (start > 0 && start > end - LONGEST_NAME && isOfName(text.charCodeAt(start - 1))) start--;
+  return text.slice(start, end);
+}
+
+function isInQuery(text: string, start: number): boolean {
+  const before = text[start - 1];
+  return before === "?" || before === "&";
+}
+
+/** A space, a tab, a quote, an escape, a closing bracket, or the first sign of `=>`. */
+function isBetween(code: number): boolean {
+  return (
+    code === 32 || code === 9 || code === 34 || code === 39 || code === 96 || code === 92 || code === 93 || code === 61
+  );
+}
+
+/** A letter, a digit, or one of `-`, `.`, `_`, `$`. */
+function isOfName(code: number): boolean {
+  if (code >= 97 && code <= 122) return true;
+  return (
+    (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || code === 95 || code === 45 || code === 46 || code === 36
+  );
+}
+
+interface Value {
+  readonly start: number;
+  readonly end: number;
+  readonly kind: "quoted" | "bare" | "container";
+}
+
+const OPENING = /[\s=>:+]*(\\*["'`]|[{[]|)/y;
+const LINE = /[^\r\n]*/y;
+const WORD = /[^\s"'`<>&]*/y;
+const QUERY_WORD = /[^\s"'`<>&;#]*/y;
+
+/** The value behind a separator: what is quoted, a whole bracket, the rest of a header's line, or a word. */
+function valueBehind(text: string, from: number, separator: string, { group, kinds }: Suspicion, name: number): Value {
+  OPENING.lastIndex = from;
+  const opening = OPENING.exec(text)?.[1] ?? "";
+  const start = OPENING.lastIndex;
+  if (opening === "{" || opening === "[") {
+    const limit = (kinds & CONTAINER) === 0 ? Math.min(text.length, start + LONGEST_COUNTS) : text.length;
+    return { start: start - 1, end: closingBracket(text, start, opening, limit), kind: "container" };
+  }
+  if (opening !== "") return { start, end: closingQuote(text, start, opening), kind: "quoted" };
+  const beginsLine = name <= 0 || /[\n\r]/.test(text[name - 1] ?? "");
+  const isLine = separator === ":" && (beginsLine || group === "cookies" || group === "authorization");
+  const pattern = isLine ? LINE : separator === "=" ? QUERY_WORD : WORD;
+  if (separator === ">") return { start, end: indexOrEnd(text.indexOf("<", start), text), kind: "bare" };
+  pattern.lastIndex = start;
+  pattern.exec(text);
+  return { start, end: Math.max(start, pattern.lastIndex), kind: "bare" };
+}
+
+/** The place of the quote that closes a value: as much escaped as the one that opens it. */
+function closingQuote(text: string, start: number, opening: string): number {
+  const quote = opening.at(-1) as string;
+  const escapes = opening.length - 1;
+  for (let at = text.indexOf(quote, start); at >= 0; at = text.indexOf(quote, at + 1)) {
+    let before = 0;
+    while (at - before > start && text[at - before - 1] === "\\") before++;
+    if (before === escapes) return at - escapes;
+    if (escapes === 0 && before % 2 === 0) return at;
+    if (before < escapes) return at - before; // The text around it ends here, at the latest.
+  }
+  return text.length;
+}
+
+/** The place behind the bracket that closes the one before `start`. Brackets inside of texts count as well: too much is redacted then. */
+function closingBracket(text: string, start: number, opening: string, limit: number): number {
+  const closing = opening === "{" ? "}" : "]";
+  let open = 1;
+  for (let index = start; index < limit; index++) {
+    const character = text[index];
+    if (character === opening) open++;
+    else if (character === closing && --open === 0) return index + 1;
+  }
+  return limit;
+}
+
+function indexOrEnd(index: number, text: string): number {
+  return index < 0 ? text.length : index;
+}

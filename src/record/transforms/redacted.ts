@@ -1,0 +1,13 @@
+/** What a redacted text begins with. 22 characters of a keyed hash follow. */
+const REDACTED = "redacted:";
+const PATTERN = /^redacted:[\w-]{22}$/;
+
+/** The text in place of a secret, of the first 22 characters (132 bits) of a hash in base64url. */
+export function redactedAs(hash: string): string {
+  return `${REDACTED}${hash.slice(0, 22)}`;
+}
+
+/** True for a text that was redacted before. It stays as it is, so that a replay gives what the recording has. */
+export function isRedacted(text: string): boolean {
+  return text.length === 31 && PATTERN.test(text);
+}

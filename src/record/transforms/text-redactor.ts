@@ -1,0 +1,203 @@
+import { redactCredentials } from "./credentials";
+import { ENCODED, mayHoldSecret } from "./marks";
+import { redactNamedValues } from "./named-values";
+import {
+  CONTAINER,
+  CONTAINER_OF_TEXT,
+  DEFAULTS,
+  type DefaultName,
+  NUMBER,
+  type Suspicion,
+  suspicionOf,
+  TEXT,
+} from "./names";
+import { isRedacted } from "./redacted";
+
+/** The deepest nesting of texts in texts: JSON in a text of JSON in base64. */
+const MOST_LAYERS = 3;
+/** The deepest nesting of a JSON text in a text that is read. Deeper ones are redacted by the rules for texts alone. */
+const DEEPEST_JSON = 100;
+
+/**
+ * Redacts texts by the defaults: credentials, values of suspicious names, both also where they are JSON in a text, base64, hex or
+ * percent-encoded. Takes time in proportion to a text's length.
+ */
+export class TextRedactor {
+  /** Gives the text in place of a secret. */
+  readonly #redacted: (secret: string) => string;
+  readonly #off: ReadonlySet<DefaultName>;
+  /** True while no default is left: then texts stay as they are. */
+  readonly isOff: boolean;
+
+  constructor(redacted: (secret: string) => string, off: ReadonlySet<DefaultName>) {
+    this.#redacted = redacted;
+    this.#off = off;
+    this.isOff = DEFAULTS.every((name) => off.has(name));
+  }
+
+  readonly #isOn = (group: DefaultName): boolean => !this.#off.has(group);
+
+  /** What a name makes secret; null for an ordinary one, and for one whose default is switched off. */
+  suspicion(name: string): Suspicion | null {
+    const suspicion = suspicionOf(name);
+    return suspicion === null || this.#off.has(suspicion.group) ? null : suspicion;
+  }
+
+  /** The text without its credentials. The same text where there are none. */
+  redact(text: string, layer = 0): string {
+    if (text.length < 6 || this.isOff || !mayHoldSecret(text) || isRedacted(text)) return text;
+    const json = layer < MOST_LAYERS ? this.#redactJson(text, layer) : undefined;
+    if (json !== undefined) return json;
+    const named = redactNamedValues(text, this.#isOn, this.#redacted);
+    const plain = redactCredentials(named, this.#isOn, this.#redacted);
+    if (layer >= MOST_LAYERS) return plain;
+    return this.#redactPercents(this.#redactRuns(plain, layer), layer);
+  }
+
+  /** Base64 and hex: a run that says something with a credential in it is redacted as a whole. */
+  #redactRuns(text: string, layer: number): string {
+    if (!ENCODED.test(text)) return text;
+    return text.replace(RUNS, (run) => (this.#isEncoded(run, layer) ? this.#redacted(run) : run));
+  }
+
+  #isEncoded(run: string, layer: number): boolean {
+    const at = ENCODED.exec(run)?.index;
+    if (at === undefined) return false;
+    const hex = HEX.exec(run);
+    const forms = [Buffer.from(run.slice(at), "base64").toString("latin1")];
+    if (at > 0) forms.push(Buffer.from(run, "base64").toString("latin1"));
+    if (hex !== null) forms.push(Buffer.from(hex[0], "hex").toString("latin1"));
+    return forms.some((form) => this.redact(form, layer + 1) !== form);
+  }
+
+  /** Percent-encoded texts: a word that holds a credential once it is decoded is redacted as a whole. */
+  #redactPercents(text: string, layer: number): string {
+    if (!PERCENT.test(text)) return text;
+    const holds = (part: string): boolean => {
+      const decoded = decoded8(part);
+      return decoded !== part && this.redact(decoded, layer + 1) !== decoded;
+    };
+    if (!holds(text)) return text;
+    const words = text.replace(WORDS, (word) => (PERCENT.test(word) && holds(word) ? this.#redacted(word) : word));
+    return holds(words) ? this.#redacted(text) : words;
+  }
+
+  /** A text that is JSON, with what it holds redacted; undefined where it is none. It is written anew only where something is. */
+  #redactJson(text: string, layer: number): string | undefined {
+    if (!/^\s*[[{"]/.test(text)) return undefined;
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return undefined;
+    }
+    const found = { isRedacted: false, isTooDeep: false };
+    const result = this.#inJson(value, 0, layer, found);
+    if (found.isTooDeep) return undefined;
+    if (!found.isRedacted) return text;
+    return JSON.stringify(result, null, /\n([ \t]+)\S/.exec(text)?.[1]);
+  }
+
+  #inJson(
+    value: unknown,
+    depth: number,
+    layer: number,
+    found: { isRedacted: boolean; isTooDeep: boolean },
+    isListed = false,
+  ): unknown {
+    if (typeof value === "string") {
+      const text = this.redact(value, layer + 1);
+      if (text !== value) found.isRedacted = true;
+      return text;
+    }
+    if (typeof value !== "object" || value === null) return value;
+    if (depth === DEEPEST_JSON) {
+      found.isTooDeep = true;
+      return value;
+    }
+    const isList = Array.isArray(value);
+    const member = (item: unknown, suspicion: Suspicion | null): unknown => {
+      if (suspicion === null || !isSecret(item, suspicion)) {
+        return this.#inJson(item, depth + 1, layer, found, isList);
+      }
+      found.isRedacted = true;
+      return this.#redacted(typeof item === "string" ? item : JSON.stringify(item));
+    };
+    if (isList) {
+      return value.map((item, index) => member(item, this.suspicionInList(value, index, isListed)));
+    }
+    const result: Record<string, unknown> = {};
+    for (const [key, item] of Object.entries(value)) {
+      const name = this.redact(key, layer + 1);
+      if (name !== key) found.isRedacted = true;
+      const suspicion = this.suspicion(key) ?? (key === "value" ? this.suspicionOfEntry(value) : null);
+      Object.defineProperty(result, name, {
+        value: member(item, suspicion),
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
+    }
+    return result;
+  }
+
+  /**
+   * What the item before one makes of it: in an entry such as `["cookie", "a=b"]` of a list (`isListed`), or of a name of a header
+   * field before its value.
+   */
+  suspicionInList(list: readonly unknown[], index: number, isListed: boolean): Suspicion | null {
+    const name = index % 2 === 1 ? list[index - 1] : undefined;
+    if (typeof name !== "string" || name.length > 64) return null;
+    if (isListed && list.length === 2) return this.suspicion(name);
+    return list.length % 2 === 0 && HEADERS.test(name) ? this.suspicion(name) : null;
+  }
+
+  /** What an entry such as `{ name: "Cookie", value: "a=b" }` makes of its value. */
+  suspicionOfEntry(entry: object): Suspicion | null {
+    for (const key of ["name", "key", "header", "field"]) {
+      const name: unknown = Reflect.get(entry, key);
+      if (typeof name === "string") return this.suspicion(name);
+    }
+    return null;
+  }
+}
+
+/** True for a value that is secret below a name. An empty one says nothing, and a redacted one stays. */
+export function isSecret(value: unknown, { kinds }: Suspicion): boolean {
+  switch (typeof value) {
+    case "string":
+      return (kinds & TEXT) !== 0 && value !== "" && !isRedacted(value) && !ORDINARY.has(value);
+    case "number":
+    case "bigint":
+      return (kinds & NUMBER) !== 0;
+    case "object":
+      if (value === null) return false;
+      if ((kinds & CONTAINER) !== 0) return true;
+      return (kinds & CONTAINER_OF_TEXT) !== 0 && holdsText(value, 0);
+    default:
+      return false;
+  }
+}
+
+/** The values of `credentials` of `fetch`. */
+const ORDINARY = new Set(["include", "omit", "same-origin"]);
+/** Header fields that may stand in a list between their values. */
+const HEADERS = /^(?:proxy-)?authorization$|^(?:set-)?cookie2?$|^x-[\w-]+$/i;
+const RUNS = /[A-Za-z0-9+/_-]{16,}/g;
+const HEX = /(?:[0-9a-fA-F]{2}){8,}/;
+const PERCENT = /%[0-9a-fA-F]{2}/;
+const WORDS = /[^\s"'`<>]+/g;
+
+function holdsText(value: unknown, depth: number): boolean {
+  if (typeof value === "string") return value !== "";
+  if (typeof value !== "object" || value === null) return false;
+  if (depth === 8 || !(Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype)) return true;
+  return Object.values(value).some((item) => holdsText(item, depth + 1));
+}
+
+/** A percent-encoded text as its bytes say, one character each. A fault in it changes nothing. */
+function decoded8(text: string): string {
+  return text
+    .replace(/\+/g, " ")
+    .replace(/%([0-9a-fA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}

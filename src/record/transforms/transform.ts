@@ -1,0 +1,127 @@
+import { quote } from "../../index";
+import { fits, PARTS, type Part, parsePath, type Step } from "./paths";
+
+/** The place of a value in a recording. */
+export interface Place {
+  /** The address of the actor that the message is for. */
+  readonly address: string;
+  readonly operation: string;
+  /** Its part of the line. */
+  readonly part: Part;
+}
+
+/** Limits a transform to some messages. Default: all. */
+export interface TransformScope {
+  /** The address of the actor, in which `*` stands for any characters: `@(users/*)`. */
+  readonly actor?: string;
+  /** The operation, in which `*` stands for any characters. */
+  readonly operation?: string;
+  /** The part of the line: `payload`, `reply`, `item`, `error` or `metadata`. */
+  readonly part?: Part;
+}
+
+/** The options of `mask`. */
+export interface MaskOptions extends TransformScope {
+  /** The number of characters at the end that stay, and never more than a quarter of the text. Default: 4. */
+  readonly keep?: number;
+}
+
+/** Changes what is written of a value: made by `redact`, `mask`, `replace` or `drop`. */
+export interface Transform {
+  readonly kind: "redact" | "mask" | "replace" | "drop";
+  readonly path: string;
+  readonly scope: TransformScope;
+  /** The path, as it was read. */
+  readonly steps: readonly Step[];
+  /** The characters that a mask keeps. */
+  readonly keep: number;
+  /** The value in place of another one. */
+  readonly replacement: (value: unknown, place: Place) => unknown;
+}
+
+/**
+ * Writes a keyed hash in place of each value at a path: `redacted:` and 22 characters. Equal values have equal hashes in one recording,
+ * and in all recordings with one `key`; nothing else can be told of them.
+ *
+ * @throws TypeError when the path or a limit is invalid.
+ * @example
+ * redact("payload.user.email")
+ * redact("**.ssn", { actor: "@(patients/*)" })
+ */
+export function redact(path: string, scope: TransformScope = {}): Transform {
+  return transform("redact", path, scope);
+}
+
+/**
+ * Writes `***` and the last characters in place of each text or number at a path. Anything else there is redacted.
+ *
+ * @throws TypeError when the path, `keep` or a limit is invalid.
+ * @example
+ * mask("payload.card", { keep: 4 }) // "***4242"
+ */
+export function mask(path: string, options: MaskOptions = {}): Transform {
+  const { keep = 4, ...scope } = options;
+  if (!Number.isInteger(keep) || keep < 0) {
+    throw new TypeError(`The keep of mask(${quote(path)}) is a number of characters, such as 4; got ${quote(keep)}.`);
+  }
+  return { ...transform("mask", path, scope), keep };
+}
+
+/**
+ * Writes another value in place of each one at a path: the given one, or what a function makes of it. It is written without a further
+ * look for credentials. Where the function throws, the value is redacted.
+ *
+ * @throws TypeError when the path or a limit is invalid.
+ * @example
+ * replace("payload.name", "somebody")
+ * replace("payload.bornOn", (date) => String(date).slice(0, 4))
+ */
+export function replace(
+  path: string,
+  value: (value: unknown, place: Place) => unknown,
+  scope?: TransformScope,
+): Transform;
+export function replace(path: string, value: unknown, scope?: TransformScope): Transform;
+export function replace(path: string, value: unknown, scope: TransformScope = {}): Transform {
+  const replacement = typeof value === "function" ? (value as Transform["replacement"]) : () => value;
+  return { ...transform("replace", path, scope), replacement };
+}
+
+/**
+ * Leaves out each value at a path, with its key. An item of a list goes, too, and those behind it move up.
+ *
+ * @throws TypeError when the path or a limit is invalid.
+ * @example
+ * drop("metadata.*")
+ */
+export function drop(path: string, scope: TransformScope = {}): Transform {
+  return transform("drop", path, scope);
+}
+
+function transform(kind: Transform["kind"], path: string, scope: TransformScope): Transform {
+  if (typeof scope !== "object" || scope === null) {
+    throw new TypeError(`${kind}(${quote(path)}) is limited by { actor, operation, part }; got ${quote(scope)}.`);
+  }
+  for (const key of ["actor", "operation"] as const) {
+    const pattern = scope[key];
+    if (pattern !== undefined && (typeof pattern !== "string" || pattern === "")) {
+      throw new TypeError(
+        `The ${key} of ${kind}(${quote(path)}) is a text, where * fits anything; got ${quote(pattern)}.`,
+      );
+    }
+  }
+  if (scope.part !== undefined && !PARTS.includes(scope.part)) {
+    throw new TypeError(`The part of ${kind}(${quote(path)}) is one of ${PARTS.join(", ")}; got ${quote(scope.part)}.`);
+  }
+  return { kind, path, scope, steps: parsePath(path), keep: 0, replacement: () => undefined };
+}
+
+/** True when a transform holds for a message's part. */
+export function holdsFor({ scope }: Transform, { address, operation, part }: Place): boolean {
+  const { actor, operation: name } = scope;
+  return (
+    (scope.part === undefined || scope.part === part) &&
+    (actor === undefined || fits(actor, address)) &&
+    (name === undefined || fits(name, operation))
+  );
+}

@@ -1,0 +1,31 @@
+import { types } from "node:util";
+
+/** The largest value that is hashed as a whole, in characters, and its deepest nesting. */
+const LARGEST = 67_108_864;
+const DEEPEST = 500;
+
+/**
+ * True for plain data that `JSON.stringify` can write within bounds: no proxy, whose length may be any, and no object that stands in it so
+ * often that its text would be larger than the memory.
+ */
+export function isMeasurable(value: unknown): boolean {
+  return measured(value, LARGEST, 0) >= 0;
+}
+
+/** The characters that are left; negative when there are too many, or it is not plain data. */
+function measured(value: unknown, left: number, depth: number): number {
+  if (typeof value === "string") return left - value.length;
+  if (typeof value !== "object" || value === null) return typeof value === "bigint" ? -1 : left - 1;
+  if (depth === DEEPEST || types.isProxy(value) || "toJSON" in value) return -1;
+  let rest = left - 1;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && rest >= 0; index++) rest = measured(value[index], rest, depth + 1);
+    return rest;
+  }
+  if (Object.getPrototypeOf(value) !== Object.prototype) return -1;
+  for (const key in value) {
+    if (rest < 0) break;
+    rest = measured((value as Record<string, unknown>)[key], rest - key.length, depth + 1);
+  }
+  return rest;
+}

@@ -1,0 +1,40 @@
+import { isDeliveryError } from "../../index";
+
+/** What is written of an error. */
+export interface Problem {
+  readonly name?: unknown;
+  readonly kind?: unknown;
+  readonly message?: unknown;
+  readonly [more: string]: unknown;
+}
+
+/** The fields of an error, of which most are not own keys or not enumerable; undefined for a value that is none. */
+export function problemOf(value: unknown): Problem | undefined {
+  if (isDeliveryError(value)) {
+    const { kind, message, retryable, address, operation } = value;
+    const cause = read(value, "cause");
+    return { kind, message, retryable, address, operation, ...(cause === undefined ? {} : { cause }) };
+  }
+  if (!(value instanceof Error)) return undefined;
+  const problem: Record<string, unknown> = {};
+  for (const key of new Set(["name", "message", "stack", "cause", "errors", ...Object.keys(value)])) {
+    const field = read(value, key);
+    if (field !== undefined) problem[key] = field;
+  }
+  return problem;
+}
+
+/** What is written where something else than an error was thrown. */
+export function problemOfOther(thrown: unknown): Problem {
+  if (typeof thrown === "string") return { message: thrown };
+  const kind = thrown === null ? "null" : typeof thrown;
+  return { message: `Something else than an error was thrown: ${kind}.`, value: thrown };
+}
+
+function read(value: object, key: string): unknown {
+  try {
+    return Reflect.get(value, key);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,332 @@
+import type { Spot } from "../transforms/matcher";
+import type { Suspicion } from "../transforms/names";
+import { isRedacted } from "../transforms/redacted";
+import { isSecret, type TextRedactor } from "../transforms/text-redactor";
+import type { Place, Transform } from "../transforms/transform";
+import type { Digest } from "./digest";
+import { keyText } from "./keys";
+import { bytesOf, entriesOf, isPlainKind, kindOf } from "./kinds";
+import type { Limits } from "./limits";
+import { isMeasurable } from "./measurable";
+import { type Problem, problemOf, problemOfOther } from "./problem";
+import { asText, dateText, masked, numberText, UNDEFINED, unwritable } from "./tags";
+
+/** Thrown when a value has become too large; caught by the walk itself. */
+const TOO_LARGE = Symbol("too large");
+
+/** Writes one value: looks at each part of it once, changes what is to be changed, and tags what JSON lacks. */
+export class Walk {
+  readonly #digest: Digest;
+  readonly #redactor: TextRedactor;
+  readonly #limits: Limits;
+  readonly #place: Place;
+  /** The objects around the one that is being written: one that comes again is a circle. */
+  readonly #around: unknown[] = [];
+  /** Characters that may still be written. */
+  #left: number;
+  /** True while what is written is only hashed: nothing is redacted then. */
+  #isRaw = false;
+
+  constructor(digest: Digest, redactor: TextRedactor, limits: Limits, place: Place) {
+    this.#digest = digest;
+    this.#redactor = redactor;
+    this.#limits = limits;
+    this.#place = place;
+    this.#left = limits.value;
+  }
+
+  /** The JSON text of the value. Never throws. */
+  text(value: unknown, spot: Spot | null): string {
+    try {
+      return this.#transformed(value, spot, null, 0, false) ?? UNDEFINED;
+    } catch (thrown) {
+      return thrown === TOO_LARGE ? this.#large(value) : unwritable("hostile");
+    }
+  }
+
+  /** The JSON text of an error: an object whose `message` is a text. Never throws. */
+  problem(thrown: unknown, spot: Spot | null): string {
+    try {
+      if (spot?.transform != null) return `{"message":${asText(this.#apply(spot.transform, thrown, 0) ?? '""')}}`;
+      const own = problemOf(thrown);
+      if (own !== undefined) this.#around.push(thrown);
+      const problem = own ?? problemOfOther(thrown);
+      let text = "";
+      for (const key of Object.keys(problem)) {
+        const suspicion = this.#redactor.suspicion(key);
+        const field = this.#transformed(problem[key], spot?.step(key) ?? null, suspicion, 1, false);
+        if (field === undefined || key === "message") {
+          if (key === "message") text = `"message":${asText(field ?? '""')}${text === "" ? "" : `,${text}`}`;
+          continue;
+        }
+        const isName = key === "name" || key === "kind";
+        text += `${text === "" ? "" : ","}${this.#key(key)}${isName ? asText(field) : field}`;
+      }
+      return text.startsWith('"message":') ? `{${text}}` : `{"message":""${text === "" ? "" : `,${text}`}}`;
+    } catch (fault) {
+      return `{"message":"${fault === TOO_LARGE ? "It is too large." : "It cannot be read."}"}`;
+    }
+  }
+
+  /** The text of a member: what a transform makes of it, or its name, or itself. Undefined for one that is dropped. */
+  #transformed(
+    value: unknown,
+    spot: Spot | null,
+    suspicion: Suspicion | null,
+    depth: number,
+    isListed: boolean,
+  ): string | undefined {
+    if (!this.#isRaw) {
+      const transform = spot?.transform;
+      if (transform != null) return this.#apply(transform, value, depth);
+      if (suspicion !== null && isSecret(value, suspicion)) return this.#redacted(value, depth);
+    }
+    return this.#value(value, spot, depth, isListed);
+  }
+
+  #apply(transform: Transform, value: unknown, depth: number): string | undefined {
+    switch (transform.kind) {
+      case "drop":
+        return undefined;
+      case "redact":
+        return this.#redacted(value, depth);
+      case "mask": {
+        if (typeof value !== "string" && typeof value !== "number" && typeof value !== "bigint") {
+          return this.#redacted(value, depth);
+        }
+        return this.#quoted(masked(String(value), transform.keep));
+      }
+      case "replace":
+        return this.#replaced(transform, value, depth);
+    }
+  }
+
+  #replaced(transform: Transform, value: unknown, depth: number): string {
+    let replaced: unknown;
+    try {
+      replaced = transform.replacement(value, this.#place);
+    } catch {
+      return this.#redacted(value, depth);
+    }
+    return this.#raw(replaced, depth);
+  }
+
+  /** A value as it is, without a look for secrets. */
+  #raw(value: unknown, depth: number): string {
+    const before = this.#isRaw;
+    this.#isRaw = true;
+    try {
+      return this.#value(value, null, depth, false);
+    } finally {
+      this.#isRaw = before;
+    }
+  }
+
+  /** The hash of a value in place of it: of a text itself, of anything else as JSON. */
+  #redacted(value: unknown, depth: number): string {
+    if (typeof value === "string") return this.#quoted(isRedacted(value) ? value : this.#digest.redacted(value));
+    const left = this.#left;
+    const around = this.#around.length;
+    let hashed: string;
+    try {
+      this.#left = this.#limits.value;
+      hashed = this.#raw(value, depth);
+    } catch (thrown) {
+      if (thrown !== TOO_LARGE) throw thrown;
+      hashed = `over ${this.#limits.value}`;
+      this.#around.length = around;
+    } finally {
+      this.#left = left;
+    }
+    return this.#quoted(this.#digest.redacted(hashed));
+  }
+
+  #value(value: unknown, spot: Spot | null, depth: number, isListed: boolean): string {
+    switch (typeof value) {
+      case "string":
+        return this.#text(value);
+      case "number":
+        return this.#spend(numberText(value));
+      case "boolean":
+        return this.#spend(value ? "true" : "false");
+      case "undefined":
+        return this.#spend(UNDEFINED);
+      case "bigint":
+        return this.#spend(`{"$bigint":"${value}"}`);
+      case "object":
+        return value === null ? this.#spend("null") : this.#part(value, spot, depth, isListed);
+      default:
+        return this.#spend(unwritable(typeof value));
+    }
+  }
+
+  #text(text: string): string {
+    if (text.length > this.#limits.text) {
+      const bytes = Buffer.byteLength(text);
+      return this.#spend(`{"$large":{"bytes":${bytes},"sha256":"${this.#digest.hash(text)}","type":"text"}}`);
+    }
+    return this.#quoted(this.#isRaw ? text : this.#redactor.redact(text));
+  }
+
+  #quoted(text: string): string {
+    return this.#spend(JSON.stringify(text));
+  }
+
+  /** An object of any kind. A getter that throws, a proxy or a `toJSON` may make it unwritable, and nothing around it. */
+  #part(value: object, spot: Spot | null, depth: number, isListed: boolean): string {
+    if (depth >= this.#limits.depth) return this.#spend(unwritable("depth"));
+    if (this.#around.includes(value)) return this.#spend(unwritable("circle"));
+    const around = this.#around.length;
+    this.#around.push(value);
+    try {
+      return this.#object(value, spot, depth, isListed);
+    } catch (thrown) {
+      if (thrown === TOO_LARGE) throw thrown;
+      return this.#spend(unwritable("hostile"));
+    } finally {
+      this.#around.length = around;
+    }
+  }
+
+  #object(value: object, spot: Spot | null, depth: number, isListed = false): string {
+    if (Array.isArray(value)) return this.#list(value, spot, depth, isListed);
+    if (isPlainKind(value)) return this.#members(value, Object.keys(value), spot, depth);
+    const kind = kindOf(value);
+    switch (kind) {
+      case "Date":
+        return this.#spend(dateText(value as Date));
+      case "Map":
+      case "Headers":
+      case "URLSearchParams":
+      case "FormData":
+        return this.#tagged("$map", this.#entries(entriesOf(value), spot, depth));
+      case "Set":
+        return this.#tagged("$set", this.#list([...Set.prototype.values.call(value)], spot, depth, false));
+      case "URL":
+        return this.#text((value as URL).href);
+      case "RegExp":
+        return this.#text(String(value));
+      case "String":
+      case "Number":
+      case "Boolean":
+      case "BigInt":
+        return this.#value(value.valueOf(), spot, depth, false);
+      case "Ref":
+        return this.#spend(`{"$ref":${JSON.stringify((value as { address: string }).address)}}`);
+      case "Blob":
+        return this.#spend(`{"$binary":{"bytes":${(value as Blob).size},"type":"Blob"}}`);
+      case "Binary":
+        return this.#binary(value);
+      case "Error":
+        return this.#tagged("$error", this.#object(problemOf(value) as Problem, spot, depth));
+      case "Other":
+        return this.#other(value, spot, depth);
+      default:
+        return this.#spend(unwritable(kind));
+    }
+  }
+
+  #tagged(tag: string, text: string): string {
+    return `{"${tag}":${text}}`;
+  }
+
+  #binary(value: object): string {
+    const bytes = bytesOf(value);
+    const type = Object.prototype.toString.call(value).slice("[object ".length, -1).replace(/\W/g, "");
+    return this.#spend(
+      `{"$binary":{"bytes":${bytes.byteLength},"sha256":"${this.#digest.hash(bytes)}","type":"${type}"}}`,
+    );
+  }
+
+  /** An instance of a class: what its `toJSON` gives, or its own keys. */
+  #other(value: object, spot: Spot | null, depth: number): string {
+    const toJson: unknown = Reflect.get(value, "toJSON");
+    if (typeof toJson !== "function") return this.#members(value, Object.keys(value), spot, depth);
+    const json: unknown = toJson.call(value, "");
+    if (json === value) return this.#members(value, Object.keys(value), spot, depth);
+    return this.#value(json, spot, depth + 1, false);
+  }
+
+  #list(list: readonly unknown[], spot: Spot | null, depth: number, isListed: boolean): string {
+    let text = "";
+    const { length } = list;
+    for (let index = 0; index < length; index++) {
+      const suspicion = this.#isRaw ? null : this.#redactor.suspicionInList(list, index, isListed);
+      const item = this.#transformed(list[index], spot?.item(index) ?? null, suspicion, depth + 1, true);
+      if (item !== undefined) text += text === "" ? item : `,${item}`;
+      this.#left--;
+    }
+    return `[${text}]`;
+  }
+
+  #members(value: object, keys: readonly string[], spot: Spot | null, depth: number): string {
+    let text = "";
+    for (const key of keys) {
+      const { text: name, isOrdinary } = keyText(key);
+      const suspicion = isOrdinary && key !== "value" ? null : this.#suspicionOfMember(value, key);
+      let member: string | undefined;
+      try {
+        const item: unknown = Reflect.get(value, key);
+        member = this.#transformed(item, spot?.step(key) ?? null, suspicion, depth + 1, false);
+      } catch (thrown) {
+        if (thrown === TOO_LARGE) throw thrown;
+        member = this.#spend(unwritable("getter"));
+      }
+      if (member === undefined) continue;
+      const written = isOrdinary ? this.#spend(name) : this.#key(key);
+      text += text === "" ? written + member : `,${written}${member}`;
+    }
+    return `{${text}}`;
+  }
+
+  #suspicionOfMember(value: object, key: string): Suspicion | null {
+    if (this.#isRaw) return null;
+    return this.#redactor.suspicion(key) ?? (key === "value" ? this.#redactor.suspicionOfEntry(value) : null);
+  }
+
+  /** A key that may hold a credential itself, or is so long that its hash stands for it. */
+  #key(key: string): string {
+    if (key.length > this.#limits.text) return this.#spend(`${JSON.stringify(this.#digest.redacted(key))}:`);
+    return this.#spend(keyText(this.#isRaw ? key : this.#redactor.redact(key)).text);
+  }
+
+  #entries(entries: Iterable<readonly [unknown, unknown]>, spot: Spot | null, depth: number): string {
+    let text = "";
+    for (const [key, value] of entries) {
+      const name = typeof key === "string" ? key : undefined;
+      const suspicion = name === undefined || this.#isRaw ? null : this.#redactor.suspicion(name);
+      const item = this.#transformed(
+        value,
+        name === undefined ? null : (spot?.step(name) ?? null),
+        suspicion,
+        depth + 1,
+        false,
+      );
+      if (item === undefined) continue;
+      text += `${text === "" ? "" : ","}[${this.#value(key, null, depth + 1, false)},${item}]`;
+      this.#spend("[],");
+    }
+    return `[${text}]`;
+  }
+
+  /** Counts what is written. */
+  #spend(text: string): string {
+    this.#left -= text.length;
+    if (this.#left < 0) throw TOO_LARGE;
+    return text;
+  }
+
+  /** Size and hash of a value that is too large as a whole. Its size is at least that of the limit where it cannot be measured. */
+  #large(value: unknown): string {
+    const type = Array.isArray(value) ? "list" : typeof value;
+    try {
+      if (isMeasurable(value)) {
+        const text = JSON.stringify(value);
+        return `{"$large":{"bytes":${Buffer.byteLength(text)},"sha256":"${this.#digest.hash(text)}","type":"${type}"}}`;
+      }
+    } catch {
+      // A getter threw.
+    }
+    return `{"$large":{"bytes":${this.#limits.value},"type":"${type}"}}`;
+  }
+}
