@@ -22,3 +22,18 @@ export type { Included } from "./include";
 export type { RecorderOptions } from "./options";
 export { recorder } from "./recorder";
 export type { Recording, RecordingCounts } from "./recording";
+export { DEFAULTS, type DefaultName } from "./transforms/names";
+export type { Part } from "./transforms/paths";
+export {
+  drop,
+  type MaskOptions,
+  mask,
+  type Place,
+  redact,
+  replace,
+  type Transform,
+  type TransformScope,
+} from "./transforms/transform";
+export type { ValueLimits } from "./values/limits";
+export { Opaque, readValue } from "./values/read-value";
+export { ValueWriter, type ValueWriterOptions } from "./values/value-writer";
