@@ -1,4 +1,4 @@
-import { type AnyRef, type Door, publicError, quote, receive } from "../index";
+import { type AnyRef, type Door, type Metadata, publicError, quote, receive } from "../index";
 import { type Checks, checkOptions, ELSEWHERE, isObject, must, TEXT } from "./checks";
 import type { McpFiles, McpLimits, ServeMcpOptions } from "./options";
 import type { ServerSdk } from "./sdk";
@@ -24,6 +24,12 @@ interface Page {
 interface Read {
   readonly encoding: string;
   readonly content: string;
+}
+
+/** The signal that ends a reading, and what handlers read beside its payload. */
+export interface Asking {
+  readonly signal: AbortSignal;
+  readonly metadata: Metadata | undefined;
 }
 
 /** One file in the list. */
@@ -77,7 +83,7 @@ export class Resources {
   });
 
   /** One page of files, root by root. */
-  async list(cursor: unknown, signal: AbortSignal): Promise<{ resources: ListedResource[]; nextCursor?: string }> {
+  async list(cursor: unknown, asking: Asking): Promise<{ resources: ListedResource[]; nextCursor?: string }> {
     const place = cursor === undefined ? { root: 0 } : placeIn(cursor);
     const root = place && this.#roots[place.root];
     if (place === undefined || root === undefined) {
@@ -86,7 +92,7 @@ export class Resources {
     }
     const { cursor: after } = place;
     const payload = { recursive: true, details: true, gitignore: true, limit: PAGE, ...(after && { cursor: after }) };
-    const page = await this.#ask<Page>(root, "list", payload, signal);
+    const page = await this.#ask<Page>(root, "list", payload, asking);
     if (!page.ok) throw this.#invalid(page.error.message);
     const next: Place | undefined =
       page.value.cursor === undefined ? { root: place.root + 1 } : { root: place.root, cursor: page.value.cursor };
@@ -97,13 +103,13 @@ export class Resources {
   }
 
   /** The contents of a file. */
-  async read(uri: string, signal: AbortSignal): Promise<object> {
+  async read(uri: string, asking: Asking): Promise<object> {
     const root = this.#rootOf(uri);
     const path = root && pathIn(uri.slice(root.uri.length));
     if (root === undefined || path === undefined) throw this.#missing(uri);
-    let reply = await this.#ask<Read>(root, "read", { path }, signal);
+    let reply = await this.#ask<Read>(root, "read", { path }, asking);
     if (!reply.ok && reply.error.kind === "not-text") {
-      reply = await this.#ask<Read>(root, "read", { path, encoding: "base64" }, signal);
+      reply = await this.#ask<Read>(root, "read", { path, encoding: "base64" }, asking);
     }
     if (!reply.ok) {
       if (MISSING.has(reply.error.kind)) throw this.#missing(uri);
@@ -130,8 +136,10 @@ export class Resources {
     return found;
   }
 
-  async #ask<Value>({ door }: Root, operation: string, payload: object, signal: AbortSignal): Promise<Reply<Value>> {
-    const reply = await door.ask(operation, payload, { timeout: this.#time, signal });
+  async #ask<Value>({ door }: Root, operation: string, payload: object, asking: Asking): Promise<Reply<Value>> {
+    const { signal, metadata } = asking;
+    const options = { timeout: this.#time, signal, ...(metadata !== undefined && { metadata }) };
+    const reply = await door.ask(operation, payload, options);
     if (reply.isOk()) return reply.value as Reply<Value>; // By the operations of a file actor, which were looked for.
     const { kind, message } = publicError(reply.error);
     return { ok: false, error: { kind, message } };

@@ -1,8 +1,8 @@
-import { type Clock, type Metadata, type Progress, quote } from "../index";
+import { type Clock, type Metadata, type Progress, quote, traceContext, traceOf } from "../index";
 import type { Calls } from "./calls";
 import type { McpCaller, ServeMcpOptions } from "./options";
 import type { Prompts } from "./prompts";
-import type { Resources } from "./resources";
+import type { Asking, Resources } from "./resources";
 import type { ServerSdk } from "./sdk";
 import type { Tools } from "./tools";
 
@@ -132,13 +132,13 @@ const UNUSED: ServerSdk.jsonSchemaValidator = {
 type Counted = <Value>(work: () => Promise<Value>) => Promise<Value>;
 
 function serveResources(server: Server, resources: Resources, counted: Counted): void {
-  server.setRequestHandler("resources/list", ({ params }, { mcpReq }) =>
-    counted(() => resources.list(params?.cursor, mcpReq.signal)),
+  server.setRequestHandler("resources/list", ({ params }, context) =>
+    counted(() => resources.list(params?.cursor, askingOf(context))),
   );
   server.setRequestHandler("resources/templates/list", () => resources.templates() as never); // Made of names and texts.
-  server.setRequestHandler("resources/read", ({ params }, { mcpReq }) =>
+  server.setRequestHandler("resources/read", ({ params }, context) =>
     // Each content has a uri, and a text or a blob.
-    counted(() => resources.read(params.uri, mcpReq.signal)).then((read) => read as never),
+    counted(() => resources.read(params.uri, askingOf(context))).then((read) => read as never),
   );
 }
 
@@ -159,8 +159,15 @@ export const authInfoOf = (caller: McpCaller): ServerSdk.AuthInfo => ({
   extra: { caller },
 });
 
-/** The metadata for an actor's handler, as from a gateway: the sender of the message. */
-function metadataOf({ http }: Context): Metadata | undefined {
+const askingOf = (context: Context): Asking => ({ signal: context.mcpReq.signal, metadata: metadataOf(context) });
+
+/** The metadata for an actor's handler, as from a gateway: the sender of the message, and the trace that it belongs to. */
+function metadataOf({ http, mcpReq }: Context): Metadata | undefined {
   const caller = http?.authInfo?.extra?.["caller"] as McpCaller | undefined; // authInfoOf put it there.
-  return caller && { ...caller.metadata, caller: caller.id };
+  const trace = traceOf(mcpReq._meta) ?? traceOfRequest(http?.req);
+  return caller === undefined ? trace : { ...caller.metadata, caller: caller.id, ...trace };
 }
+
+/** The trace of the request that carries a message, for clients that know no `_meta`. */
+const traceOfRequest = (request: Request | undefined): Metadata | undefined =>
+  request && traceContext(request.headers.get("traceparent"), request.headers.get("tracestate"));

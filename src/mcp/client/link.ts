@@ -1,4 +1,4 @@
-import type { Clock } from "../../index";
+import type { Clock, TraceContext } from "../../index";
 import type { ClientParts, ClientSdk } from "../sdk";
 import { boundedFetch } from "./bounded-fetch";
 import { tellOfCuts } from "./cuts";
@@ -14,6 +14,8 @@ const ENDLESS = 2 ** 31 - 1;
 export interface Sending {
   readonly signal: AbortSignal;
   readonly onProgress: (done: number, total: number | undefined, note: string | undefined) => void;
+  /** The trace that it belongs to. */
+  readonly trace: TraceContext | undefined;
 }
 
 /** One connection to a server, until it is lost. */
@@ -108,11 +110,15 @@ export class Link {
   call(
     tool: RemoteTool,
     payload: object | undefined,
-    { signal, onProgress }: Sending,
+    { signal, onProgress, trace }: Sending,
   ): Promise<ClientSdk.CallToolResult> {
     return this.#client.callTool(
       // The SDK has made and checked it. A payload is an object, by the operation's schema.
-      { name: tool.name, ...(payload !== undefined && { arguments: payload as Record<string, unknown> }) },
+      {
+        name: tool.name,
+        ...(payload !== undefined && { arguments: payload as Record<string, unknown> }),
+        ...(trace !== undefined && { _meta: trace }),
+      },
       {
         signal,
         timeout: ENDLESS,

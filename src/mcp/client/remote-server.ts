@@ -1,5 +1,14 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type Address, address, type Context, type Factory, type Operation, type Ref, type System } from "../../index";
+import {
+  type Address,
+  address,
+  type Context,
+  type Factory,
+  type Operation,
+  type Ref,
+  type System,
+  traceOf,
+} from "../../index";
 import type { ClientParts } from "../sdk";
 import { Link } from "./link";
 import { type ConnectMcpOptions, type RemoteLimits, remoteLimitsOf } from "./options";
@@ -201,6 +210,7 @@ export class RemoteServer {
     ctx: Context<RemoteSignatures>,
   ): Promise<RemoteReply> {
     const { timeout = 60_000 } = this.#options;
+    const trace = traceOf(ctx.metadata); // Read before the first await.
     const giveUp = new AbortController();
     const { signal } = giveUp;
     let given: { readonly up: unknown } | undefined;
@@ -219,7 +229,7 @@ export class RemoteServer {
     try {
       const found = await within(this.#linking ?? Promise.reject(new Error("There is no connection.")), signal);
       link = found;
-      const result = await found.call(tool, payload as object | undefined, { signal, onProgress }); // By its schema.
+      const result = await found.call(tool, payload as object | undefined, { signal, onProgress, trace }); // By its schema.
       return replyOf(result, tool, operation, (value) => isSoonChecked(value, width, this.#limits.message));
     } catch (thrown) {
       // Who has given up waits for no reply: it would be a dead letter. Who asked an actor that begins anew does wait.
