@@ -101,8 +101,8 @@ test("P5, P18: among wrong messages of the protocol the right prompts are answer
   expect(refused).toBeGreaterThan((COUNT / WRONG.length) * 11 - WRONG.length); // Each request, and no notification.
   expect(refused).toBeLessThan((COUNT / WRONG.length) * 11 + WRONG.length);
   expect(Math.max(...heaps.slice(1)) - (heaps[0] ?? 0)).toBeLessThan(4_000_000);
-  // Of notifications that do not fit, a few in each second.
+  // A few lines in each second, for one notification in five that does not fit. A slow machine takes more seconds.
   expect(logged.filter(({ message }) => !message.includes("dead letter"))).toEqual([]);
-  expect(logged.length).toBeLessThan(COUNT / EVERY);
+  expect(logged.length).toBeLessThan(COUNT / 20);
   connection.close();
 });

@@ -5,6 +5,9 @@ import { z } from "zod";
 
 const text = (said: string) => ({ content: [{ type: "text" as const, text: said }] });
 
+/** Resolves once the asker of `work` has heard of its progress: what is said in the turn of the reply may go untold. */
+let heard = Promise.withResolvers<void>();
+
 function makeServer(): McpServer {
   const server = new McpServer({ name: "remote", version: "2.0.0" });
   const sum = { a: z.number(), b: z.number() };
@@ -27,17 +30,15 @@ function makeServer(): McpServer {
   server.registerTool("die", {}, () => process.exit(1));
   server.registerTool("work", {}, async (context) => {
     const progressToken = context.mcpReq._meta?.progressToken;
+    if (progressToken === undefined) return text("worked in silence");
     for (let progress = 1; progress <= 3; progress++) {
-      if (progressToken !== undefined) {
-        await context.mcpReq.notify({
-          method: "notifications/progress",
-          params: { progressToken, progress, total: 3 },
-        });
-      }
-      await Bun.sleep(20);
+      heard = Promise.withResolvers();
+      await context.mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, total: 3 } });
+      await heard.promise;
     }
     return text("worked");
   });
+  server.registerTool("go_on", {}, () => (heard.resolve(), text("goes on")));
   server.registerTool("hang", {}, async (context) => {
     await new Promise((resolve) => context.mcpReq.signal.addEventListener("abort", resolve));
     return text("let go");
