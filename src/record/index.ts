@@ -22,6 +22,15 @@ export type { Included } from "./include";
 export type { RecorderOptions } from "./options";
 export { recorder } from "./recorder";
 export type { Recording, RecordingCounts } from "./recording";
+export type { Difference } from "./replay/compare";
+export type { Deviation, MessageNote } from "./replay/deviation";
+export type { Comparison, Pair } from "./replay/judge";
+export type { Call, Match } from "./replay/library";
+export { type ReplayOptions, type ReplayStage, replay } from "./replay/replay";
+export { replayTests } from "./replay/replay-tests";
+export type { ReplayReport } from "./replay/report";
+export type { Outcome } from "./replay/sent";
+export { NotRecorded, type Refusal } from "./replay/world";
 export { DEFAULTS, type DefaultName } from "./transforms/names";
 export type { Part } from "./transforms/paths";
 export {

@@ -8,6 +8,7 @@ import { checkRecorderOptions, type RecorderOptions } from "./options";
 import { plainValues } from "./plain-values";
 import { randomFrom } from "./random";
 import type { Recording, RecordingCounts } from "./recording";
+import { openRecording } from "./replay/open-world";
 
 /** The address in the events of all recordings: it belongs to no actor. */
 const RECORDER = address("recorder");
@@ -157,7 +158,7 @@ export function recorder(system: System, options: RecorderOptions): Recording {
     case "off":
       return new NoRecording(options);
     case "replay":
-      throw new Error("not yet"); // World, of replay/.
+      return openRecording(system, options.to, {});
     default:
       return new FileRecording(system, options);
   }

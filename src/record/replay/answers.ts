@@ -1,0 +1,132 @@
+import type { Address, Outgoing, Transport } from "../../index";
+import type { Codec } from "./codec";
+import { failAs } from "./errors";
+import type { Call, Library } from "./library";
+import type { Player } from "./player";
+import type { RecordedEnd, RecordedMessage, Tape } from "./tape";
+
+/** What the answers of one actor outside need. */
+export interface AnswersParts {
+  /** The name by which the actor was declared. */
+  readonly name: string;
+  readonly at: Address;
+  readonly tape: Tape;
+  readonly codec: Codec;
+  readonly library: Library;
+  readonly player: Player;
+  /** True when the clock follows the recording. */
+  readonly follows: boolean;
+  /** Told of each call that has its recorded answer. */
+  readonly onMatch: (message: RecordedMessage, call: Call) => void;
+  /** Makes the error of a call that the recording has no answer to. */
+  readonly refuse: (call: Call) => Error;
+}
+
+/** A stream that is being played. */
+interface Playing {
+  readonly message: RecordedMessage;
+  /** The number of items that were handed over. */
+  next: number;
+  /** The number of items that its reader has room for. */
+  credit: number;
+  /** True while its next item or its end waits for its time. */
+  isPlanned: boolean;
+}
+
+/** Stands for one actor outside, and answers from the recording. */
+export class Answers implements Transport {
+  readonly #parts: AnswersParts;
+  readonly #streams = new Map<Outgoing, Playing>();
+  /** True once its attachment has ended. */
+  isOver = false;
+
+  constructor(parts: AnswersParts) {
+    this.#parts = parts;
+  }
+
+  send(out: Outgoing): void {
+    const { name, at, codec, library, tape, onMatch, refuse } = this.#parts;
+    const { pattern, type: operation } = out;
+    const payload =
+      out.payload === undefined ? undefined : codec.write(out.payload, { address: at, operation, part: "payload" });
+    const call: Call = { world: name, pattern, operation, payload };
+    const message = library.take(call);
+    if (message === undefined) {
+      out.fail("handler-failed", refuse(call));
+      return;
+    }
+    onMatch(message, call);
+    if (pattern === "tell") {
+      out.complete();
+      return;
+    }
+    const answered = tape.answeredBy(message);
+    if (answered === undefined) return; // It was handed on to somebody who was not recorded: nobody knows the answer.
+    if (pattern === "ask") this.#answer(out, answered);
+    else {
+      const playing: Playing = { message: answered, next: 0, credit: out.credit, isPlanned: false };
+      this.#streams.set(out, playing);
+      this.#planNext(out, playing);
+    }
+  }
+
+  cancel(out: Outgoing): void {
+    this.#streams.delete(out);
+  }
+
+  credit(out: Outgoing, count: number): void {
+    const playing = this.#streams.get(out);
+    if (playing === undefined) return;
+    playing.credit += count;
+    this.#planNext(out, playing);
+  }
+
+  close(): void {
+    this.isOver = true;
+    this.#streams.clear();
+  }
+
+  /** Answers an ask. One that had no answer, or only after the time that this asker has, waits until that time is over. */
+  #answer(out: Outgoing, { at, end }: RecordedMessage): void {
+    const { player, follows, codec } = this.#parts;
+    if (end === undefined || isWithoutAnswer(end)) return;
+    if (!follows && end.at - at >= out.timeLeft) return;
+    player.plan(end, () => {
+      if (end.line.outcome === "handled") out.complete(codec.read(end.line.value));
+      else failAs(out, end.line);
+    });
+  }
+
+  /** Plans the next item of a stream if its reader has room, or its end. */
+  #planNext(out: Outgoing, playing: Playing): void {
+    if (playing.isPlanned || this.#streams.get(out) !== playing) return;
+    const { player, codec } = this.#parts;
+    const { items, end } = playing.message;
+    const item = items[playing.next];
+    if (item === undefined ? end === undefined || isWithoutAnswer(end) : playing.credit === 0) return;
+    playing.isPlanned = true;
+    const plan = (moment: RecordedEnd | (typeof items)[number], play: () => void): void =>
+      player.plan(moment, () => {
+        playing.isPlanned = false;
+        if (this.#streams.get(out) === playing) play(); // Its reader may have left.
+      });
+    if (item !== undefined) {
+      plan(item, () => {
+        playing.next++;
+        playing.credit--;
+        out.produce([codec.read(item.value)]);
+        this.#planNext(out, playing);
+      });
+    } else if (end !== undefined) {
+      plan(end, () => {
+        this.#streams.delete(out);
+        if (end.line.outcome === "handled") out.end();
+        else failAs(out, end.line);
+      });
+    }
+  }
+}
+
+/** True for a message that its sender got no answer to. */
+const isWithoutAnswer = ({ line: { outcome } }: RecordedEnd): boolean =>
+  outcome !== "handled" && outcome !== "failed" && outcome !== "dead";

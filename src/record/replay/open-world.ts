@@ -1,0 +1,18 @@
+import type { System } from "../../index";
+import type { Recording } from "../recording";
+import type { ValueWriterOptions } from "../values/value-writer";
+import { codecOf } from "./codec";
+import { readTape } from "./read-sync";
+import { ReplayRecording } from "./replay-recording";
+import { RecordedWorld } from "./world";
+
+/**
+ * A recording of the mode `"replay"`: what is declared to be outside is answered from a file. On any clock, each answer comes as soon as the
+ * turn of its call has ended.
+ *
+ * @throws RecordingError when there is no such recording.
+ */
+export function openRecording(system: System, path: string, options: ValueWriterOptions): Recording {
+  const world = new RecordedWorld({ tape: readTape(path), codec: codecOf(options), match: "content", follows: false });
+  return new ReplayRecording(system, world);
+}

@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { RecordingError } from "../files/faults";
+import { FrameError, frameAt } from "../files/frames";
+import { isCompressed, seriesOf, sharedStem } from "../files/names";
+import { TextLines } from "../files/text-lines";
+import { type HeaderLine, type RecordingLine, readLine } from "../format";
+import { Tape } from "./tape";
+
+// A recorder of the mode "replay" gives its random numbers and references at once, so its file is read at once, too.
+
+interface Part {
+  readonly header: HeaderLine;
+  readonly lines: readonly RecordingLine[];
+  /** The number of lines that could not be read. */
+  readonly faults: number;
+}
+
+/**
+ * Reads a recording with all parts that lie beside the file.
+ *
+ * @throws RecordingError when there is no such recording, or it is of a later format.
+ */
+export function readTape(path: string): Tape {
+  const first = readPart(path);
+  const { recording } = first.header;
+  const others = siblingsOf(path)
+    .filter((each) => headerOf(each)?.recording === recording)
+    .map(readPart);
+  const parts = [first, ...others].sort((a, b) => a.header.part - b.header.part);
+  const faults = parts.reduce((sum, part) => sum + part.faults, 0);
+  const notes = faults === 0 ? [] : [`${faults} places of the files cannot be read.`];
+  return new Tape(path, [first.header, ...parts.flatMap(({ lines }) => lines)], notes);
+}
+
+/** The header of a file; undefined for a file that has none. */
+export function headerOf(path: string): HeaderLine | undefined {
+  try {
+    return readPart(path, 1).header;
+  } catch (thrown) {
+    if (thrown instanceof RecordingError) return undefined;
+    throw thrown;
+  }
+}
+
+/** The files beside one that may be parts of its recording, by their names. */
+function siblingsOf(path: string): string[] {
+  const [stem, folder] = [sharedStem(path), dirname(path)];
+  const { extension } = seriesOf(path);
+  return readdirSync(folder)
+    .filter((name) => sharedStem(name) === stem && seriesOf(name).extension === extension)
+    .map((name) => join(folder, name))
+    .filter((each) => join(each) !== join(path));
+}
+
+/** @param most the number of lines that are read. */
+function readPart(path: string, most = Number.POSITIVE_INFINITY): Part {
+  const lines: RecordingLine[] = [];
+  let faults = 0;
+  const { texts, isTorn } = textsOf(path);
+  for (const text of texts) {
+    const read = text.wrong === undefined ? readLine(text.text) : text;
+    if ("line" in read && read.line !== undefined) lines.push(read.line);
+    else if (lines.length === 0) throw new RecordingError(`${path} is no recording: its first line ${read.wrong}.`);
+    else faults++;
+    if (lines.length >= most) break;
+  }
+  const [header, ...others] = lines;
+  if (header?.kind !== "header") throw new RecordingError(`${path} is no recording: it has no header.`);
+  return { header, lines: others, faults: faults + (isTorn ? 1 : 0) };
+}
+
+function textsOf(path: string) {
+  const { bytes, isTorn } = contentOf(path);
+  const reader = new TextLines();
+  const texts = [...reader.read(bytes)];
+  const last = reader.end();
+  return { texts: last === undefined ? texts : [...texts, last], isTorn };
+}
+
+function contentOf(path: string): { readonly bytes: Uint8Array; readonly isTorn: boolean } {
+  let rest: Uint8Array;
+  try {
+    rest = readFileSync(path);
+  } catch (cause) {
+    throw new RecordingError(`There is no recording at ${path}.`, { cause });
+  }
+  if (!isCompressed(path)) return { bytes: rest, isTorn: false };
+  const contents: Uint8Array[] = [];
+  try {
+    for (let frame = frameAt(rest); frame !== null; frame = frameAt(rest)) {
+      contents.push(Bun.zstdDecompressSync(rest.slice(0, frame.length)));
+      rest = rest.subarray(frame.length);
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof FrameError || contents.length > 0)) throw thrown;
+  }
+  return { bytes: Buffer.concat(contents), isTorn: rest.length > 0 };
+}

@@ -1,0 +1,205 @@
+import { type Clock, quote, type System } from "../../index";
+import { type Check, type Checks, checkOptions, must, TEXTS } from "../checks";
+import { readRecording } from "../files/read-recording";
+import type { RecordingLine } from "../format";
+import type { RecorderOptions } from "../options";
+import { randomFrom } from "../random";
+import type { Recording } from "../recording";
+import type { ValueWriterOptions } from "../values/value-writer";
+import { ReplayClock } from "./clock";
+import { type Codec, codecOf } from "./codec";
+import { isRedactedIn } from "./compare";
+import { type Deviation, noteOf } from "./deviation";
+import { type Comparison, Judge } from "./judge";
+import type { Match } from "./library";
+import { ReplayRecording } from "./replay-recording";
+import { createReport, type ReplayReport } from "./report";
+import { Run } from "./run";
+import { Tape } from "./tape";
+import { RecordedWorld } from "./world";
+
+/** What a system that is replayed is built with. */
+export interface ReplayStage {
+  /** The clock that follows the recording, for `createSystem({ clock })`. */
+  readonly clock: Clock;
+  /** Random numbers by the seed of the recording, for `createSystem({ random })`. */
+  readonly random: () => number;
+  /**
+   * As `recorder`, of the mode `"replay"` and of this recording: what is declared by `outside` answers from it. Of the options, those that
+   * say how values are written count (`transforms`, `keep`, `key`, `limits`), so that both sides are compared after the same transforms.
+   */
+  readonly recorder: (system: System, options?: Partial<RecorderOptions> & ValueWriterOptions) => Recording;
+}
+
+/** The options of a replay. */
+export interface ReplayOptions extends Omit<ValueWriterOptions, "key"> {
+  /** Builds the system that the messages are sent to. It is shut down in the end. It does not send itself what came from outside. */
+  readonly setup: (stage: ReplayStage) => System | Promise<System>;
+  /**
+   * `"recorded"` sends a message once those have ended that had ended before it in the recording, so that as much runs at once as then.
+   * `"timed"` sends each at its time, whatever has ended. Default: `"recorded"`.
+   */
+  readonly order?: "recorded" | "timed";
+  /**
+   * How replies, items and errors are compared: `"exact"`; by the protocol's `"schema"`, which they have to fit; or by a function of both
+   * values, which says whether they count as the same. Default: `"exact"`.
+   */
+  readonly compare?: "exact" | "schema" | Comparison;
+  /**
+   * Paths that are not compared, such as `"reply.id"` or `"item.*.at"`: they begin with `reply`, `item` or `error`, and `*` stands for any
+   * key. `"order"` stands for the order in which messages to one actor end. Default: none.
+   */
+  readonly ignore?: readonly string[];
+  /**
+   * How calls of actors outside find their recorded answers: by `"content"`, those of equal payloads one after the other; or by
+   * `"order"`, the first call the first answer, for each operation of an actor. Default: `"content"`.
+   */
+  readonly match?: Match;
+  /**
+   * Milliseconds of the machine's time for which the replay waits for work that its clock does not rule, such as files. Default: 2,000.
+   */
+  readonly patience?: number;
+  /** The key of `recorder`, where it had one: only then redacted texts can be compared. Default: none. */
+  readonly key?: string | Uint8Array;
+}
+
+/**
+ * Sends what came from outside in a recording again, to a system that is built from the present code, and compares what comes of it. Time
+ * passes on the replay's own clock, as it did in the recording, and takes none of the machine's.
+ *
+ * Redacted values are sent as they are, and never count as deviations.
+ *
+ * @param recording the path of a recording, or its lines.
+ * @returns a report: `isSame`, the deviations, and all of it as text by `String(report)`.
+ * @throws TypeError or RangeError when an option is invalid; RecordingError when there is no such recording or it is of a later format;
+ * and any error of `setup`.
+ * @example
+ * const report = await replay("recordings/run.ndjson", {
+ *   setup({ clock, random, recorder }) {
+ *     const system = createSystem({ clock, random });
+ *     const model = recorder(system).outside("model", Model, () => spawnModel(system));
+ *     system.spawn("agent", Agent, createAgent(model));
+ *     return system;
+ *   },
+ * });
+ * if (!report.isSame) console.log(String(report));
+ */
+export async function replay(
+  recording: string | Iterable<RecordingLine>,
+  options: ReplayOptions,
+): Promise<ReplayReport> {
+  checkReplayOptions(options);
+  const tape = await tapeOf(recording);
+  const { setup, order = "recorded", compare = "exact", ignore = [], match = "content", patience = 2_000 } = options;
+  const clock = new ReplayClock(tape.startedAt);
+  const worlds: RecordedWorld[] = [];
+  let codec: Codec = codecOf(writing(options));
+  const stage: ReplayStage = {
+    clock,
+    random: randomFrom(tape.header.seed),
+    recorder(system, given = {}) {
+      codec = codecOf({ ...writing(options), ...writing(given) });
+      worlds[0] ??= new RecordedWorld({ tape, codec, match, follows: true });
+      return new ReplayRecording(system, worlds[0]);
+    },
+  };
+  const run = new Run(tape, clock, { order, patience });
+  const system = await run.wait(async () => setup(stage));
+  if (typeof system?.shutdown !== "function") {
+    throw new TypeError(`The setup of a replay returns the system that it has built; got ${quote(system)}.`);
+  }
+  try {
+    await run.play(system, codec);
+    const judge = new Judge(tape, codec, { compare, ignore });
+    for (const sent of run.sent) judge.judge(sent, system);
+    judge.judgeOrder(run.sent);
+    const [world] = worlds;
+    const unsent = run.unsent.map(({ message, why }): Deviation => ({ kind: "unsent", message: noteOf(message), why }));
+    return createReport({
+      recording: tape.name,
+      deviations: [...unsent, ...deviationsOf(world), ...judge.deviations].sort((a, b) => idOf(a) - idOf(b)),
+      sent: run.sent.length,
+      compared: judge.compared,
+      answered: world?.answered ?? 0,
+      unreadable: judge.unreadable,
+      notes: [...tape.notes, ...notesOn(tape, judge.unreadable, world)],
+    });
+  } finally {
+    await run.wait(() => system.shutdown({ timeout: 100 }));
+  }
+}
+
+const FUNCTION = must("is a function", (value) => typeof value === "function");
+const oneOf = (names: readonly unknown[]) => must(`is one of ${names.join(", ")}`, (value) => names.includes(value));
+const ANY: Check = () => {}; // The writer of values looks at it.
+const CHECKS: Checks<ReplayOptions> = {
+  setup: FUNCTION,
+  order: oneOf(["recorded", "timed"]),
+  compare: must(
+    'is "exact", "schema" or a function of both values',
+    (value) => value === "exact" || value === "schema" || typeof value === "function",
+  ),
+  ignore: TEXTS,
+  match: oneOf(["content", "order"]),
+  patience: must(
+    "is a number of milliseconds from 0",
+    (value) => typeof value === "number" && value >= 0 && Number.isFinite(value),
+    RangeError,
+  ),
+  transforms: ANY,
+  keep: ANY,
+  key: ANY,
+  limits: ANY,
+};
+
+export function checkReplayOptions(options: unknown): asserts options is ReplayOptions {
+  checkOptions<ReplayOptions>(options, CHECKS, "a replay", "{ setup: ({ clock, random, recorder }) => system }");
+  FUNCTION(options.setup, "setup", "a replay"); // It must be there.
+}
+
+async function tapeOf(recording: string | Iterable<RecordingLine>): Promise<Tape> {
+  if (typeof recording !== "string") return new Tape("the recording", recording);
+  const reader = readRecording(recording);
+  const lines = await Array.fromAsync(reader);
+  const notes = reader.faults.map(({ sentence }) => sentence);
+  const more = reader.faultCount - notes.length;
+  if (more > 0) notes.push(`${more} more faults of the files.`);
+  return new Tape(recording, lines, notes);
+}
+
+/** The options that say how values are written. */
+const writing = ({ transforms, keep, key, limits }: Partial<ValueWriterOptions>): ValueWriterOptions => ({
+  ...(transforms !== undefined && { transforms }),
+  ...(keep !== undefined && { keep }),
+  ...(key !== undefined && { key }),
+  ...(limits !== undefined && { limits }),
+});
+
+function deviationsOf(world: RecordedWorld | undefined): Deviation[] {
+  if (world === undefined) return [];
+  return [
+    ...world.refused.map(({ refusal, message }): Deviation => ({ kind: "not-recorded", refusal, sentence: message })),
+    ...world.otherPayloads.map(
+      ({ message, differences }): Deviation => ({ kind: "other-payload", message: noteOf(message), differences }),
+    ),
+    ...world.unused.map((message): Deviation => ({ kind: "unused", message: noteOf(message) })),
+  ];
+}
+
+/** The id by which deviations are sorted: first of all the calls that are not in the recording, because others follow from them. */
+const idOf = (deviation: Deviation): number => (deviation.kind === "not-recorded" ? 0 : deviation.message.id);
+
+function notesOn(tape: Tape, unreadable: number, world: RecordedWorld | undefined): string[] {
+  const notes: string[] = [];
+  const redacted = tape.fromOutside.filter(({ line }) => isRedactedIn(line.payload)).length;
+  if (redacted > 0) {
+    notes.push(`${redacted} payloads have redacted values, and were sent as they are in the recording.`);
+  }
+  if (unreadable > 0) notes.push(`${unreadable} values are redacted, or known by size alone: they were not compared.`);
+  if (world === undefined && tape.toWorld.length > 0) {
+    notes.push(
+      "The recording has calls of actors outside, and setup has declared none: call recorder(system).outside(…).",
+    );
+  }
+  return notes;
+}

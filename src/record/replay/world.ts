@@ -1,0 +1,128 @@
+import { address, isAddress, type Protocol, type Ref, type System } from "../../index";
+
+import type { World } from "../world";
+import { Answers } from "./answers";
+import type { Codec } from "./codec";
+import { compareValues, type Difference } from "./compare";
+import { printable, show, showDifferences } from "./diff";
+import { type Call, Library, type Match, worldOf } from "./library";
+import { Player } from "./player";
+import type { RecordedMessage, Tape } from "./tape";
+
+/** A call of the world that the recording has no answer to. */
+export interface Refusal {
+  readonly call: Call;
+  /** The id of the recorded call that is nearest, and how it differs. Undefined when the operation was never called. */
+  readonly nearest: { readonly id: number; readonly differences: readonly Difference[] } | undefined;
+}
+
+/** The `cause` of the error of a call that the recording has no answer to. */
+export class NotRecorded extends Error {
+  override readonly name = "NotRecorded";
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal, message: string) {
+    super(message);
+    this.refusal = refusal;
+  }
+}
+
+/** A call that got a recorded answer by its order, though its payload is another one. */
+export interface OtherPayload {
+  readonly message: RecordedMessage;
+  readonly differences: readonly Difference[];
+}
+
+/** What a recorded world is made of. */
+export interface WorldParts {
+  readonly tape: Tape;
+  readonly codec: Codec;
+  readonly match: Match;
+  /** True when the system's clock follows the recording. */
+  readonly follows: boolean;
+}
+
+/** Answers from a recording what goes to actors outside of the system. */
+export class RecordedWorld implements World {
+  readonly seed: number;
+  /** The errors of the calls that the recording has no answer to. */
+  readonly refused: NotRecorded[] = [];
+  readonly otherPayloads: OtherPayload[] = [];
+  /** The number of calls that were answered. */
+  answered = 0;
+  readonly #parts: WorldParts;
+  readonly #library: Library;
+  readonly #attached = new WeakMap<System, Map<string, { readonly ref: unknown; readonly answers: Answers }>>();
+  readonly #players = new WeakMap<System, Player>();
+
+  constructor(parts: WorldParts) {
+    this.#parts = parts;
+    this.seed = parts.tape.header.seed;
+    this.#library = new Library(parts.tape.toWorld, parts.match, parts.codec.sharesKey);
+  }
+
+  /** The recorded calls that were not made so far, in their order. */
+  get unused(): RecordedMessage[] {
+    return this.#library.left;
+  }
+
+  /** Makes the reference that stands for an actor outside. While it is attached, it is made once: an actor that restarts asks again. */
+  attach<Signatures>(system: System, name: string, protocol: Protocol<string, Signatures>): Ref<Signatures> {
+    const attached = this.#attached.get(system) ?? new Map();
+    this.#attached.set(system, attached);
+    const known = attached.get(name);
+    if (known?.answers.isOver === false) return known.ref as Ref<Signatures>; // The name was given this protocol.
+    const { tape, codec, follows } = this.#parts;
+    const recorded = tape.toWorld.find(({ line }) => worldOf(line) === name)?.line.to;
+    const at = isAddress(recorded) ? recorded : address(name); // An actor that was never called is at its name.
+    const player = this.#players.get(system) ?? new Player(system.clock, follows);
+    this.#players.set(system, player);
+    const answers = new Answers({
+      name,
+      at,
+      tape,
+      codec,
+      library: this.#library,
+      player,
+      follows,
+      onMatch: (message, call) => this.#compare(message, call),
+      refuse: (call) => this.#refuse(call),
+    });
+    const { ref } = system.attach(at, protocol, answers, { expose: () => true });
+    attached.set(name, { ref, answers });
+    return ref;
+  }
+
+  #compare(message: RecordedMessage, { payload }: Call): void {
+    this.answered++;
+    if (this.#parts.match === "content") return;
+    const { differences } = compareValues(message.line.payload, payload, "payload", [], this.#parts.codec.sharesKey);
+    if (differences.length > 0) this.otherPayloads.push({ message, differences });
+  }
+
+  #refuse(call: Call): NotRecorded {
+    const nearest = this.#library.nearest(call);
+    const near = nearest && { id: nearest.message.line.id, differences: nearest.differences };
+    const error = new NotRecorded({ call, nearest: near }, this.#sentence(call, near));
+    this.refused.push(error);
+    return error;
+  }
+
+  #sentence(call: Call, nearest: Refusal["nearest"]): string {
+    const { world, pattern, operation, payload } = call;
+    const what = `${pattern} ${printable(operation)} of ${printable(world)}`;
+    const place = `${this.#parts.tape.name} has`;
+    if (nearest === undefined) {
+      const known = this.#library.operationsOf(world).map(printable).join(", ");
+      return `${what} is not in the recording: ${place} ${known === "" ? "no call of it" : `only ${known}`}. It got ${show(payload)}`;
+    }
+    const { used, all } = this.#library.countOf(call);
+    const calls = `${all} ${all === 1 ? "such call" : "such calls"}`;
+    if (nearest.differences.length === 0) {
+      return `${what} was called more often than in the recording: ${place} ${calls}, and message ${nearest.id} has answered this one.`;
+    }
+    const left = used === 0 ? "" : `, ${used} of them made by now`;
+    const difference = showDifferences(nearest.differences).trimEnd();
+    return `${what} is not in the recording: ${place} ${calls}${left}. The nearest is message ${nearest.id} (-), this is (+):\n${difference}`;
+  }
+}
