@@ -75,16 +75,16 @@ function observedIn(by: Recipient): ObservedHandling | undefined {
   return by.handlingOf(present)?.observation?.observed ?? undefined;
 }
 
-function call(observer: OnSend, sending: Sending, { logger, logLimit }: Environment): void {
-  const log = (thrown: unknown): void => {
-    if (!logLimit.admit()) return;
-    const { address } = sending;
-    logger.error(`An observer of what is sent to ${address} threw: ${sentenceOf(thrown)}`, { address, cause: thrown });
-  };
+function call(observer: OnSend, sending: Sending, environment: Environment): void {
   try {
     const returned: unknown = observer(sending);
-    if (returned !== undefined) hearRejection(returned, log);
+    if (returned !== undefined) hearRejection(returned, (thrown) => log(thrown, sending, environment));
   } catch (thrown) {
-    log(thrown); // A tell must not throw (P4).
+    log(thrown, sending, environment); // A tell must not throw (P4).
   }
+}
+
+function log(thrown: unknown, { address }: Sending, { logger, logLimit }: Environment): void {
+  if (!logLimit.admit()) return;
+  logger.error(`An observer of what is sent to ${address} threw: ${sentenceOf(thrown)}`, { address, cause: thrown });
 }

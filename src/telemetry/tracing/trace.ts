@@ -1,0 +1,263 @@
+import {
+  trace as api,
+  type Context,
+  context,
+  INVALID_TRACEID,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  type SpanOptions,
+  SpanStatusCode,
+} from "@opentelemetry/api";
+import {
+  type HandlingOutcome,
+  logOf,
+  type ObservedHandling,
+  type ObservedSending,
+  type OnEnd,
+  type System,
+} from "../../index";
+import {
+  attributesOf,
+  describe,
+  ERROR_TYPE,
+  errorTypeOf,
+  ITEM,
+  nameOf,
+  OUTCOME,
+  QUEUE_TIME,
+  signalName,
+} from "./attributes";
+import { checkTraceOptions, type TraceOptions } from "./options";
+import { contextIn, metadataWithout, Scope, scopeOf, senderIn } from "./scope";
+
+/**
+ * Makes a span of each message that an actor of the system handles, below the span of whoever sent it: another handler, code with an
+ * active span, or another process (`traceparent`). The handler runs with its span active. A message whose `traceparent` says that it is not
+ * sampled gets none. Names and attributes are those of OpenTelemetry's conventions for messaging, with the actor's address as destination.
+ * An error is told by its kind, and nothing of a payload is. Install OpenTelemetry's context manager first. A tracer that throws is logged, and
+ * changes nothing.
+ *
+ * @returns a function that removes it, and ends the spans that are open.
+ * @throws TypeError when the tracer is none, or an option is invalid.
+ * @example
+ * context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+ * const stop = trace(system, { tracer: provider.getTracer(SCOPE) });
+ */
+export function trace(system: System, options: TraceOptions): () => void {
+  checkTraceOptions(options);
+  const tracing = new Tracing(options);
+  const { queueTime = true } = options;
+  const removeAround = system.around((handling, run) => tracing.observe(handling, run), { queueTime });
+  const removeOnSend = system.onSend((sending) => tracing.send(sending));
+  return () => {
+    removeAround();
+    removeOnSend();
+    tracing.end();
+  };
+}
+
+type Run = (onEnd?: OnEnd) => void;
+
+const CONSUMER: SpanOptions = Object.freeze({ kind: SpanKind.CONSUMER });
+const PRODUCER: SpanOptions = Object.freeze({ kind: SpanKind.PRODUCER });
+const INTERNAL: SpanOptions = Object.freeze({ kind: SpanKind.INTERNAL });
+
+/** On a handling whose handler waits: the context that it runs in. */
+const OWN = Symbol("envoi.own");
+type Marked = ObservedHandling & { [OWN]?: Context };
+
+/** The handling that runs now, up to its first await, and its context: to keep it on each handling took 20 ns more. */
+let running: Marked | undefined;
+let runningIn: Context = ROOT_CONTEXT;
+
+/** The context of a handling; undefined where no tracer has given it one. */
+const contextOf = (handling: Marked): Context | undefined => (handling === running ? runningIn : handling[OWN]);
+
+class Tracing {
+  readonly #options: TraceOptions;
+  /** The spans of handlers that wait. */
+  readonly #open = new Set<Span>();
+  /** The last context of a user that something was sent in, and its scope. */
+  #sender: Context = ROOT_CONTEXT;
+  #senderScope: Scope | undefined;
+
+  constructor(options: TraceOptions) {
+    this.#options = options;
+  }
+
+  /** Runs a handler inside of its span. */
+  observe(handling: Marked, run: Run): void {
+    if (handling.kind === "pull") this.#pull(run);
+    else this.#run(handling, run);
+  }
+
+  #run(handling: Marked, run: Run): void {
+    const { kind } = handling;
+    let parent: Context = ROOT_CONTEXT;
+    let span: Span | undefined;
+    try {
+      parent = handling === running ? runningIn : contextIn(handling.metadata); // Of a tracer around this one.
+      const isUnsampled = parent instanceof Scope && parent.isUnsampled;
+      if (!isUnsampled && (kind === "message" || kind === "relay" || this.#options.signals === true)) {
+        span = this.#start(handling, parent);
+      }
+    } catch (thrown) {
+      log(handling, thrown);
+    }
+    if (span === undefined) {
+      if (parent === ROOT_CONTEXT) run();
+      else this.#enter(parent, handling, run, undefined);
+      return;
+    }
+    const isRecording = span.isRecording();
+    const own = span.spanContext().traceId === INVALID_TRACEID ? parent : Scope.below(parent, span, isRecording);
+    if (kind === "relay" && own instanceof Scope) handling.metadata = merged(handling.metadata, own);
+    if (isRecording) {
+      this.#record(handling, own, span, run);
+      return;
+    }
+    this.#enter(own, handling, run, undefined);
+    span.end();
+  }
+
+  #start(handling: ObservedHandling, parent: Context): Span {
+    const { tracer, sampleByAttributes } = this.#options;
+    const { kind } = handling;
+    if (kind !== "message" && kind !== "relay") return tracer.startSpan(signalName(handling), INTERNAL, parent);
+    const verb = kind === "relay" ? "send" : "process";
+    const options = kind === "relay" ? PRODUCER : CONSUMER;
+    const name = nameOf(verb, handling);
+    if (sampleByAttributes === true) {
+      return tracer.startSpan(name, { ...options, attributes: attributesOf(verb, handling) }, parent);
+    }
+    const span = tracer.startSpan(name, options, parent);
+    if (span.isRecording()) describe(span, verb, handling);
+    return span;
+  }
+
+  /** Runs a handler whose span is recorded, which ends with it. */
+  #record(handling: Marked, own: Context, span: Span, run: Run): void {
+    const { queueTime } = handling;
+    if (queueTime !== undefined) span.setAttribute(QUEUE_TIME, queueTime);
+    let isOpen = true;
+    this.#enter(own, handling, run, (outcome) => {
+      isOpen = false;
+      this.#end(handling, span, outcome);
+    });
+    if (!isOpen) return;
+    this.#open.add(span);
+    handling[OWN] = own; // It waits.
+  }
+
+  #end(handling: ObservedHandling, span: Span, outcome: HandlingOutcome): void {
+    this.#open.delete(span);
+    if (!span.isRecording()) return;
+    try {
+      tellOutcome(span, outcome);
+      span.end();
+    } catch (thrown) {
+      log(handling, thrown);
+    }
+  }
+
+  #enter(own: Context, handling: Marked, run: Run, onEnd: OnEnd | undefined): void {
+    const [before, beforeIn] = [running, runningIn];
+    running = handling;
+    runningIn = own;
+    try {
+      if (onEnd === undefined) context.with(own, run);
+      else context.with(own, run, undefined, onEnd);
+    } catch (thrown) {
+      log(handling, thrown);
+      run(onEnd); // Throws where the context manager has called it.
+    } finally {
+      running = before;
+      runningIn = beforeIn;
+    }
+  }
+
+  /** The producer of a stream makes an item, in the context of its handler. */
+  #pull(run: Run): void {
+    const span = this.#options.items === true ? api.getActiveSpan() : undefined;
+    if (span?.isRecording() !== true) {
+      run();
+      return;
+    }
+    run((outcome) => {
+      if (outcome.kind === "handled" && (outcome.result as IteratorResult<unknown>).done !== true) span.addEvent(ITEM);
+    });
+  }
+
+  /** Gives a message the context of its sender. */
+  send(sending: ObservedSending): void {
+    const active = context.active();
+    const { handling } = sending as { handling: Marked | undefined };
+    const own = handling === undefined ? undefined : contextOf(handling);
+    if (own === undefined && active === ROOT_CONTEXT) return;
+    const scope = this.#scopeFor(active, own);
+    const given = sending.metadata;
+    const { traceparent } = given;
+    if (scope === undefined) {
+      const from = own ?? active;
+      if (from !== ROOT_CONTEXT && traceparent === undefined && senderIn(given) !== from)
+        sending.metadata = { ...given, ...metadataWithout(from) };
+      return;
+    }
+    if (senderIn(given) === scope || scope.isWritten(traceparent)) return;
+    if (traceparent !== undefined) {
+      // Its sender has given it another parent, or it came from another process with one.
+      const isOwn =
+        handling !== undefined ? traceparent === handling.metadata["traceparent"] : isBelow(scope, traceparent);
+      if (!isOwn) return;
+    }
+    sending.metadata = merged(given, scope);
+  }
+
+  /** The scope that something is sent in: the active one, or the handler's own where its code runs in the context of somebody else. */
+  #scopeFor(active: Context, own: Context | undefined): Scope | undefined {
+    if (active instanceof Scope && active === own) return active;
+    if (active !== this.#sender) {
+      this.#senderScope = scopeOf(active);
+      this.#sender = active;
+    }
+    const scope = this.#senderScope;
+    if (!(own instanceof Scope) || (scope !== undefined && scope.traceId === own.traceId)) return scope;
+    return own;
+  }
+
+  /** Ends all that is open. */
+  end(): void {
+    for (const span of this.#open) {
+      span.setAttribute(OUTCOME, "open");
+      span.end();
+    }
+    this.#open.clear();
+  }
+}
+
+const isBelow = ({ traceId }: Scope, traceparent: unknown): boolean =>
+  typeof traceparent === "string" && traceparent.slice(3, 35) === traceId;
+
+/** The metadata of a message, with those of a scope in place of others of a trace. */
+function merged(given: object, { metadata }: Scope): ObservedSending["metadata"] {
+  for (const key in given) {
+    if (key === "traceparent" || key === "tracestate" || key === "baggage") continue;
+    const { traceparent: _, tracestate: __, baggage, ...others } = given as Record<string, unknown>;
+    return { ...(baggage !== undefined && { baggage }), ...others, ...metadata };
+  }
+  return metadata;
+}
+
+function tellOutcome(span: Span, outcome: HandlingOutcome): void {
+  if (outcome.kind === "handled") return;
+  span.setAttribute(OUTCOME, outcome.kind);
+  if (outcome.kind !== "failed" && outcome.kind !== "abandoned") return;
+  const type = outcome.kind === "failed" ? errorTypeOf(outcome.error) : outcome.kind;
+  span.setAttribute(ERROR_TYPE, type);
+  span.setStatus({ code: SpanStatusCode.ERROR, message: type });
+}
+
+function log({ ref, address }: ObservedHandling, cause: unknown): void {
+  logOf(ref).error(`The tracer of ${address} threw.`, { address, cause });
+}
