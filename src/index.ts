@@ -45,6 +45,7 @@ export {
   type AnySignatures,
   type Forwardable,
   type Forwarded,
+  inheritedBy,
   logOf,
   operationsOf,
   type Ref,

@@ -4,6 +4,7 @@ import {
   createPool,
   createTopic,
   defineProtocol,
+  inheritedBy,
   type Metadata,
   receive,
   type Supervision,
@@ -292,4 +293,13 @@ describe("a symbol as a key of metadata", () => {
     await test.settle();
     expect(JSON.parse(texts[0] ?? "").metadata).toEqual(TRACE);
   });
+});
+
+test("what a handler hands on is known to code that sends in another way, by the names of its system", async () => {
+  const { system } = createTestSystem({ inheritedMetadata: ["user"] });
+  const { ref } = spawnSink({ system });
+  expect(inheritedBy(ref, CARRIED)).toEqual({ user: "Ada" });
+  expect(inheritedBy(ref, { ...TRACE, [Symbol("mark")]: 1 })).toBeUndefined();
+  expect(inheritedBy(spawnSink(createTestSystem()).ref, CARRIED)).toEqual(TRACE);
+  expect(() => inheritedBy({} as never, CARRIED)).toThrow(TypeError);
 });

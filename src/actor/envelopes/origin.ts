@@ -197,7 +197,7 @@ export function originBehind(handled: Envelope | null, { environment }: Recipien
 }
 
 /** Those metadata that are inherited: mostly all or none, which needs no copy. A symbol as a key is for one message alone. */
-function inheritedFrom(metadata: Metadata, names: readonly string[]): Metadata | null {
+export function inheritedFrom(metadata: Metadata, names: readonly string[]): Metadata | null {
   let count = 0;
   for (const name of names) if (Object.hasOwn(metadata, name)) count++;
   if (count === 0) return null;

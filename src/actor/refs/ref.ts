@@ -1,6 +1,7 @@
 import type { Result } from "neverthrow";
 import { type Address, type AnyRef, addressUnder, isWritten } from "../../message/address";
 import type { DeliveryError } from "../../message/delivery-error";
+import type { Metadata } from "../../message/message";
 import type { Protocol, SignaturesOf } from "../../protocol/protocol";
 import type {
   AskArgs,
@@ -15,6 +16,7 @@ import type {
 import type { Environment, Recipient } from "../contract";
 import type { AskResult } from "../envelopes/ask";
 import type { AskOptions, OfferOptions, StreamOptions, TellOptions } from "../envelopes/call-options";
+import { inheritedFrom } from "../envelopes/origin";
 import type { Logger } from "../events";
 import { ask, asWritten, offer, stream } from "./sending";
 import type { ActorStream } from "./stream-reader";
@@ -245,6 +247,18 @@ export function refTo<Signatures>(recipient: Recipient): Ref<Signatures> {
  * logOf(counter).error("The door of the counter failed.", { cause });
  */
 export const logOf = (ref: AnyRef): Logger => logIn(recipientOf(ref).environment);
+
+/**
+ * The part of metadata that the handlers of an actor's system hand on (`inheritedMetadata`), frozen; undefined where there is none of it. For
+ * a handler that sends by a reference or a door in place of its `ctx`, which hands on by itself.
+ *
+ * @throws TypeError when it is no reference.
+ * @example
+ * const metadata = inheritedBy(ctx.self, ctx.metadata);
+ * await door.ask("read", payload, metadata === undefined ? {} : { metadata });
+ */
+export const inheritedBy = (ref: AnyRef, metadata: Metadata): Metadata | undefined =>
+  inheritedFrom(metadata, recipientOf(ref).environment.inheritedMetadata) ?? undefined;
 
 /** The log of an environment, limited in number. */
 export const logIn = ({ logger, logLimit }: Environment): Logger => ({

@@ -1,4 +1,4 @@
-import type { Factory, SignaturesOf } from "../../index";
+import { type Factory, inheritedBy, type Metadata, type SignaturesOf } from "../../index";
 import { Executor } from "./executor";
 import type { CodeLimits } from "./options";
 import { type CodeExecution, CodeStreams } from "./protocol";
@@ -15,15 +15,18 @@ export { Sources } from "./source/sources";
 export function factoryOf(limits: CodeLimits, open = openTier): Factory<SignaturesOf<typeof CodeExecution>> {
   return (ctx) => {
     const executor = new Executor(limits, ctx.clock, open);
+    // Read now, and not when the code first calls a tool. Code without tools hands nothing on.
+    const handedOn = (): Metadata | undefined =>
+      limits.openCalls === undefined ? undefined : inheritedBy(ctx.self, ctx.metadata);
     // A stream lasts as long as its reader likes. Streams have an actor of their own, so they never delay requests.
-    const streams = ctx.spawn("streams", CodeStreams, streamsOf(executor), handlingOf(limits));
+    const streams = ctx.spawn("streams", CodeStreams, streamsOf(executor, limits), handlingOf(limits));
     return {
       onStart: () => executor.warmUp(),
-      execute: (request) => executor.execute(request, ctx),
+      execute: (request) => executor.execute(request, ctx, handedOn()),
       executeStream: () => ctx.forward(streams),
       check: (request) => executor.check(request),
       compile: (request) => executor.compile(request),
-      run: (request) => executor.run(request, ctx),
+      run: (request) => executor.run(request, ctx, handedOn()),
       session: (request) => executor.openSession(request),
       endSession: ({ session }) => executor.endSession(session),
       inspect: () => ({ ok: true, value: executor.inspect() }),
@@ -32,11 +35,12 @@ export function factoryOf(limits: CodeLimits, open = openTier): Factory<Signatur
   };
 }
 
-function streamsOf(executor: Executor): Factory<SignaturesOf<typeof CodeStreams>> {
+function streamsOf(executor: Executor, { openCalls }: CodeLimits): Factory<SignaturesOf<typeof CodeStreams>> {
   return (ctx) => ({
     executeStream(request) {
       const { signal } = ctx; // Read now: the generator's body runs after its handler.
-      return runStream((listeners) => executor.execute(request, { signal }, listeners));
+      const metadata = openCalls === undefined ? undefined : inheritedBy(ctx.self, ctx.metadata);
+      return runStream((listeners) => executor.execute(request, { signal }, metadata, listeners));
     },
   });
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "../../index";
+import type { Clock, Metadata } from "../../index";
 import { approveRun, GONE } from "./approval";
 import { askerOf, type Task } from "./asker";
 import { CodeRefusal } from "./code-refusal";
@@ -41,6 +41,8 @@ interface Job {
   readonly isolation: Isolation;
   readonly session: Session | null;
   readonly listeners: Listeners | undefined;
+  /** The metadata of its calls of tools. */
+  readonly metadata: Metadata | undefined;
 }
 
 type Limits = Pick<Run, "timeout" | "memory" | "maxOutput">;
@@ -74,16 +76,21 @@ export class Executor {
     this.#tier(this.#limits.isolation);
   }
 
-  execute(request: ExecuteRequest, task: Task, listeners?: Listeners): Outcome | Promise<Outcome> {
+  execute(
+    request: ExecuteRequest,
+    task: Task,
+    metadata: Metadata | undefined,
+    listeners?: Listeners,
+  ): Outcome | Promise<Outcome> {
     const language = this.#languageOf(request);
     if (language instanceof CodeRefusal) return refused(language);
-    return this.#perform(request.code, language, null, request, task, listeners);
+    return this.#perform(request.code, language, null, request, task, metadata, listeners);
   }
 
-  run(request: RunRequest, task: Task): Outcome | Promise<Outcome> {
+  run(request: RunRequest, task: Task, metadata: Metadata | undefined): Outcome | Promise<Outcome> {
     const kept = this.#programs.find(request.program);
     if (kept instanceof CodeRefusal) return refused(kept);
-    return this.#perform(kept.code, kept.language, kept.program, request, task);
+    return this.#perform(kept.code, kept.language, kept.program, request, task, metadata);
   }
 
   check(request: CheckRequest): Told<object> | Promise<Told<object>> {
@@ -151,6 +158,7 @@ export class Executor {
     known: Program | null,
     request: Omit<RunRequest, "program">,
     task: Task,
+    metadata: Metadata | undefined,
     listeners?: Listeners,
   ): Outcome | Promise<Outcome> {
     const session = request.session === undefined ? null : this.#sessions.find(request.session);
@@ -160,7 +168,7 @@ export class Executor {
     if (fault !== null) return refused(fault);
     const input = textOf(request.input, this.#limits.maxInputBytes);
     if (input instanceof CodeRefusal) return refused(input);
-    const job: Job = { code, language, request, input, isolation, session, listeners };
+    const job: Job = { code, language, request, input, isolation, session, listeners, metadata };
     const program = (session === null ? known : null) ?? this.#read(code, job);
     if (program instanceof CodeRefusal) return refused(program);
     if (session === null && input !== undefined && input.length > LONG_INPUT) return this.#runLater(program, job, task);
@@ -229,7 +237,7 @@ export class Executor {
     const run = new Asked(program, job, session?.limits ?? this.#limits, task);
     const place = session ?? this.#tier(isolation);
     const { openCalls } = this.#limits;
-    const ended = openCalls === undefined ? place.run(run) : withCalls(place, run, openCalls);
+    const ended = openCalls === undefined ? place.run(run) : withCalls(place, run, () => openCalls(job.metadata));
     return ended instanceof Promise ? whenEnded(ended, program, isolation) : outcomeOf(ended, program, isolation);
   }
 

@@ -1,4 +1,4 @@
-import type { ActorOptions } from "../../index";
+import type { ActorOptions, Metadata } from "../../index";
 import type { Approve } from "./approval";
 import { LANGUAGES, type Language } from "./language";
 import { ISOLATIONS, type Isolation, type OpenCalls } from "./tier";
@@ -67,7 +67,7 @@ export interface CodeLimits {
   readonly maxPrograms: number;
   readonly approve?: Approve;
   /** Opens the calls of one run. Left out when the code has no tools. */
-  readonly openCalls?: () => OpenCalls;
+  readonly openCalls?: (metadata: Metadata | undefined) => OpenCalls;
 }
 
 const MB = 1024 * 1024;
@@ -141,7 +141,7 @@ export function limitsOf(options: CodeExecutionOptions): CodeLimits {
     languages,
     ...counts,
     ...(approve && { approve }),
-    ...(tools && { openCalls: () => new Broker(tools, { limits, approve }) }),
+    ...(tools && { openCalls: (metadata) => new Broker(tools, { limits, approve, metadata }) }),
   };
 }
 

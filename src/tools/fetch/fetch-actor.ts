@@ -1,4 +1,4 @@
-import type { Context, Factory, SignaturesOf } from "../../index";
+import { type Context, type Factory, type SignaturesOf, type TraceContext, traceOf } from "../../index";
 import type { ToolReply } from "../reply";
 import { Addresses } from "./addresses";
 import { contentOf, contents, readAll, tooLarge } from "./body";
@@ -18,7 +18,7 @@ import {
 } from "./protocol";
 import { urlText } from "./target";
 
-type Turn = Pick<Context<unknown>, "signal" | "clock">;
+type Turn = Pick<Context<unknown>, "signal" | "clock" | "metadata">;
 
 /** Makes the handlers of a fetch actor. */
 export function factoryOf(limits: Limits): Factory<SignaturesOf<typeof Fetch>> {
@@ -29,7 +29,7 @@ export function factoryOf(limits: Limits): Factory<SignaturesOf<typeof Fetch>> {
     const streams = ctx.spawn(
       "streams",
       FetchStreams,
-      (own) => ({ requestStream: (request) => pieces(request, own.signal, own, limits, addresses) }),
+      (own) => ({ requestStream: (request) => pieces(request, own, begun(own), limits, addresses) }),
       { concurrency },
     );
     return {
@@ -44,7 +44,7 @@ type Whole = Wish & Pick<FetchGetRequest, "encoding" | "maxBytes">;
 
 async function whole(
   wish: Whole,
-  { signal, clock }: Turn,
+  { signal, clock, metadata }: Turn,
   limits: Limits,
   addresses: Addresses,
 ): Promise<ToolReply<FetchReply, FetchError>> {
@@ -52,7 +52,7 @@ async function whole(
   try {
     const most = Math.min(wish.maxBytes ?? limits.maxReplyBytes, limits.maxReplyBytes);
     const mayCut = wish.maxBytes !== undefined;
-    const answer = await open(wish, most, limits, addresses, errand);
+    const answer = await open(wish, most, limits, addresses, errand, traceOf(metadata));
     const { response, body } = answer;
     if (!mayCut && body !== null && announced(response) > most) tooLarge(most);
     const { bytes, isCut } = await readAll(body, most, mayCut);
@@ -67,18 +67,25 @@ async function whole(
   }
 }
 
-/** @param signal the request's. The handler must read it, since a generator's body runs after its handler has returned. */
+/** What the handler of a stream must read: a generator's body runs after its handler has returned. */
+interface Begun {
+  readonly signal: AbortSignal;
+  readonly trace: TraceContext | undefined;
+}
+
+const begun = ({ signal, metadata }: Turn): Begun => ({ signal, trace: traceOf(metadata) });
+
 async function* pieces(
   wish: FetchStreamRequest,
-  signal: AbortSignal,
   { clock }: Pick<Turn, "clock">,
+  { signal, trace }: Begun,
   limits: Limits,
   addresses: Addresses,
 ): AsyncGenerator<ToolReply<FetchItem, FetchError>> {
   const errand = new Errand(clock, limits.streamTimeout, signal);
   const most = limits.maxStreamBytes;
   try {
-    const answer = await open(wish, most, limits, addresses, errand);
+    const answer = await open(wish, most, limits, addresses, errand, trace);
     yield { ok: true, value: { kind: "head", ...headOf(answer) } };
     const { encoding = "utf8" } = wish;
     for await (const content of contents(answer.body, most, encoding, answer.response.headers)) {

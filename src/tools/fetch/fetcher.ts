@@ -1,3 +1,4 @@
+import type { TraceContext } from "../../index";
 import type { Addresses } from "./addresses";
 import { bodyOf } from "./body";
 import type { Errand } from "./errand";
@@ -31,6 +32,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  * checked.
  *
  * @param most bytes that the body may have.
+ * @param trace the one that the request belongs to.
  */
 export async function open(
   wish: Wish,
@@ -38,6 +40,7 @@ export async function open(
   limits: Limits,
   addresses: Addresses,
   errand: Errand,
+  trace: TraceContext | undefined,
 ): Promise<Answer> {
   let target = targetOf(wish.url);
   let method = wish.method ?? "GET";
@@ -45,7 +48,7 @@ export async function open(
   let callers = callersHeaders(wish.headers, limits.requestHeaders);
   let body = bytesOf(wish, method, limits.maxRequestBytes);
   for (let redirects = 0; ; redirects++) {
-    const headers = headersTo(target, rule, callers);
+    const headers = headersTo(target, rule, callers, trace);
     const response = await exchange(
       target,
       await addresses.of(target, rule, errand),

@@ -1,3 +1,4 @@
+import type { TraceContext } from "../../index";
 import { refuse, shown } from "./fetch-error";
 import type { Rule } from "./rules";
 import { hostHeader, type Target } from "./target";
@@ -83,11 +84,17 @@ export function callersHeaders(
 }
 
 /** The headers of a request to a target. Those of the owner go before those of the caller. */
-export function headersTo(target: Target, rule: Rule, callers: ReadonlyMap<string, string>): Record<string, string> {
+export function headersTo(
+  target: Target,
+  rule: Rule,
+  callers: ReadonlyMap<string, string>,
+  trace: TraceContext | undefined,
+): Record<string, string> {
   return {
     "user-agent": "envoi",
     accept: "*/*",
     ...Object.fromEntries(callers),
+    ...(rule.isTraced && trace),
     ...Object.fromEntries(rule.headers),
     "accept-encoding": callers.has("range") ? "identity" : "gzip, br", // A part of something compressed is of no use.
     host: hostHeader(target),

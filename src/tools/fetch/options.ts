@@ -24,6 +24,12 @@ export interface FetchRule {
    * Addresses or blocks that may be connected to, though they are not public: `["127.0.0.1", "10.1.0.0/16"]`. Default: none.
    */
   readonly addresses?: readonly string[];
+  /**
+   * True to send the trace that a request belongs to, as the headers `traceparent` and `tracestate` (W3C Trace Context): to servers whose traces
+   * are joined with those of this system. Any other server would learn which of its requests belong together. A redirect gets them only if
+   * its own rule says so. Default: false.
+   */
+  readonly trace?: boolean;
   /** The certificates (PEM) that servers are checked against, in place of those of the machine. Default: those of the machine. */
   readonly ca?: string;
 }
@@ -102,7 +108,14 @@ const NAMES: ReadonlySet<string> = new Set<keyof FetchOptions>([
   "capacity",
   "overflow",
 ]);
-const RULE_NAMES: ReadonlySet<string> = new Set<keyof FetchRule>(["url", "methods", "headers", "addresses", "ca"]);
+const RULE_NAMES: ReadonlySet<string> = new Set<keyof FetchRule>([
+  "url",
+  "methods",
+  "headers",
+  "addresses",
+  "trace",
+  "ca",
+]);
 
 /**
  * Refuses invalid options with advice, and fills in the defaults.
@@ -144,7 +157,17 @@ function ruleOf(given: unknown, usual: ReadonlySet<string>): Rule {
   const example = '{ url: "https://api.example.com/*", methods: ["GET", "POST"] }';
   const rule: unknown = typeof given === "string" ? { url: given } : given;
   checkNames(rule, RULE_NAMES, "a rule of allow", example);
-  const { url, methods, headers = {}, addresses = [], ca } = rule as { readonly [Name in keyof FetchRule]?: unknown }; // Its names were checked.
+  // Its names were checked.
+  const {
+    url,
+    methods,
+    headers = {},
+    addresses = [],
+    trace = false,
+    ca,
+  } = rule as {
+    readonly [Name in keyof FetchRule]?: unknown;
+  };
   const pattern = typeof url === "string" ? patternOf(url) : null;
   if (pattern === null) {
     throw new TypeError(
@@ -165,8 +188,12 @@ function ruleOf(given: unknown, usual: ReadonlySet<string>): Rule {
   if (added.length > 0 && pattern.host === null) {
     throw new TypeError(`The headers of a rule would be sent to any host by ${quote(url)}; name the host.`);
   }
+  if (typeof trace !== "boolean") throw new TypeError(`The trace of a rule is true or false; got ${quote(trace)}.`);
+  if (trace && pattern.host === null) {
+    throw new TypeError(`The trace of a rule would be sent to any host by ${quote(url)}; name the host.`);
+  }
   const own = methods === undefined ? usual : methodsOf(methods, "The methods of a rule");
-  return { pattern, methods: own, headers: added, blocks, ca };
+  return { pattern, methods: own, headers: added, blocks, isTraced: trace, ca };
 }
 
 function addedHeaders(headers: unknown): Rule["headers"] {

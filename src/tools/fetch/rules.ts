@@ -23,6 +23,8 @@ export interface Rule {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Addresses that may be connected to, though they are not public. */
   readonly blocks: readonly Block[];
+  /** True where requests carry their trace. */
+  readonly isTraced: boolean;
   readonly ca: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { Clock, Issue, Operation } from "../../../index";
+import type { Clock, Issue, Metadata, Operation } from "../../../index";
 import type { Approve } from "../approval";
 import type { LogEntry } from "../code-error";
 import { CodeRefusal } from "../code-refusal";
@@ -60,9 +60,13 @@ export class ProgramInstance {
     });
   }
 
-  /** Handles a message, and returns the program's reply. */
-  handle(operation: Operation, payload: unknown): unknown {
-    if (this.#start instanceof Promise) return this.#start.then(() => this.handle(operation, payload));
+  /**
+   * Handles a message, and returns the program's reply.
+   *
+   * @param metadata those of its calls of tools.
+   */
+  handle(operation: Operation, payload: unknown, metadata: Metadata | undefined): unknown {
+    if (this.#start instanceof Promise) return this.#start.then(() => this.handle(operation, payload, metadata));
     if (this.#start !== null) throw this.#start;
     const { maxInputBytes } = this.#settings;
     const text = replyText(payload, maxInputBytes);
@@ -73,7 +77,7 @@ export class ProgramInstance {
     }
     const given = text === undefined ? "" : `,"payload":${text}`;
     const { hasReply, name } = operation;
-    const value = this.#run(hasReply ? ASK : TELL, `{"operation":${JSON.stringify(name)}${given}}`);
+    const value = this.#run(hasReply ? ASK : TELL, `{"operation":${JSON.stringify(name)}${given}}`, metadata);
     return value instanceof Promise ? value.then((found) => fitting(operation, found)) : fitting(operation, value);
   }
 
@@ -99,9 +103,9 @@ export class ProgramInstance {
   }
 
   /** Returns no promise if the run ended without waiting. */
-  #run(program: Code, input: string | undefined): unknown {
+  #run(program: Code, input: string | undefined, metadata?: Metadata): unknown {
     const { isolation, timeout, memory, maxOutput, tools, toolLimits, approve, onLog } = this.#settings;
-    const calls = tools === null ? undefined : new Broker(tools, { limits: toolLimits, approve });
+    const calls = tools === null ? undefined : new Broker(tools, { limits: toolLimits, approve, metadata });
     const run: Run = { program, input, timeout, memory, maxOutput, signal: this.#signal };
     const listening = onLog === undefined ? null : new Listening(onLog);
     const finish = (ended: Ended): unknown => {

@@ -2,6 +2,8 @@ import {
   type ActorOptions,
   defineProtocol,
   type Handlers,
+  inheritedBy,
+  type Metadata,
   type Protocol,
   type Ref,
   type RefTo,
@@ -121,9 +123,11 @@ export function spawnProgram(
         if (!(found instanceof CodeRefusal) || found.error.kind === "compile-error") compiled = found;
         return sources.dispose();
       };
+      const handedOn = (): Metadata | undefined =>
+        settings.tools === null ? undefined : inheritedBy(ctx.self, ctx.metadata);
       const handlers: Record<string, (payload: unknown) => unknown> = {};
       for (const operation of Object.values(protocol.operations)) {
-        handlers[operation.name] = (payload) => instance?.handle(operation, payload);
+        handlers[operation.name] = (payload) => instance?.handle(operation, payload, handedOn());
       }
       const hooks = {
         onStart() {

@@ -1,4 +1,13 @@
-import { type ActorStream, type AskError, type Issue, logOf, publicIssues, quote, StreamError } from "../../../index";
+import {
+  type ActorStream,
+  type AskError,
+  type Issue,
+  logOf,
+  type Metadata,
+  publicIssues,
+  quote,
+  StreamError,
+} from "../../../index";
 import type { Approval, Approve } from "../approval";
 import type { Calls, RunClock } from "../tier";
 import { readRequest } from "./call-request";
@@ -10,6 +19,8 @@ import type { ToolOperation, ToolSet } from "./tool-set";
 export interface BrokerOptions {
   readonly limits: Required<ToolLimits>;
   readonly approve?: Approve | undefined;
+  /** The metadata that whoever runs the code hands on, such as a trace context. Code neither sees nor writes them. */
+  readonly metadata?: Metadata | undefined;
 }
 
 interface OpenStream {
@@ -17,6 +28,7 @@ interface OpenStream {
   readonly of: ToolOperation;
 }
 
+const NOTHING = Object.freeze({});
 const MOST_STREAMS = 64;
 /** Items of a stream that are sent ahead of the code. There are few, because an item may have any size. */
 const CREDIT = 2;
@@ -31,6 +43,7 @@ export class Broker implements Calls {
   readonly #set: ToolSet;
   readonly #limits: Required<ToolLimits>;
   readonly #approve: Approve | undefined;
+  readonly #beside: { readonly metadata?: Metadata };
   readonly #streams = new Map<number, OpenStream>();
   /** Aborts all open calls and streams. Made at the first call. */
   #controller: AbortController | null = null;
@@ -39,11 +52,12 @@ export class Broker implements Calls {
   #isSpent = false;
   #isClosed = false;
 
-  constructor(tools: ToolSet, { limits, approve }: BrokerOptions) {
+  constructor(tools: ToolSet, { limits, approve, metadata }: BrokerOptions) {
     this.tools = tools.table;
     this.#set = tools;
     this.#limits = limits;
     this.#approve = approve;
+    this.#beside = metadata === undefined ? NOTHING : { metadata };
   }
 
   async call(request: string, clock: RunClock): Promise<string> {
@@ -90,7 +104,7 @@ export class Broker implements Calls {
 
   async #ask(of: ToolOperation, payload: unknown): Promise<string> {
     const { door, operation } = of;
-    const options = { timeout: this.#limits.time, signal: this.#signal };
+    const options = { timeout: this.#limits.time, signal: this.#signal, ...this.#beside };
     const result = await door.ask(operation.name, payload, options);
     if (result.isErr()) return this.#failed(of, result.error);
     const parsed = operation.reply.parse(result.value);
@@ -104,7 +118,7 @@ export class Broker implements Calls {
     if (this.#streams.size >= MOST_STREAMS) {
       return refusal("budget", `${MOST_STREAMS} streams are open already; read them to their ends, or leave them.`);
     }
-    const options = { timeout: this.#limits.time, signal: this.#signal, credit: CREDIT };
+    const options = { timeout: this.#limits.time, signal: this.#signal, credit: CREDIT, ...this.#beside };
     const number = this.#set.nextStream();
     const items = of.door.stream(of.operation.name, payload, options);
     this.#streams.set(number, { items, of });
