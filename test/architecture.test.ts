@@ -43,6 +43,7 @@ const DOOR = [
     "body",
     "route-table",
     "drain",
+    "around",
   ],
   ["border", "streams"],
   ["exposure", "actors", "messages"],

@@ -1,3 +1,4 @@
+import type { AroundRequest } from "./around";
 import type { Authenticate, Authorize } from "./border/authenticate";
 import type { CorsOptions } from "./border/cors";
 import type { RateLimitOptions } from "./border/rate-limit";
@@ -54,6 +55,8 @@ export interface GatewayOptions<
   readonly inspector?: boolean | InspectorOptions;
   /** Sessions, each an actor of its own that belongs to one caller and outlives the process. Default: none. */
   readonly sessions?: Sessions;
+  /** Wraps each request, such as to trace it: see `AroundRequest`. Default: nothing. */
+  readonly around?: AroundRequest;
   /** More parts. Default: none. */
   readonly parts?: readonly PartMaker[];
 }
@@ -86,6 +89,7 @@ const CHECKS: Checks<AnyGatewayOptions> = {
   keepAlive: DURATION,
   inspector: checkInspector,
   sessions: ELSEWHERE,
+  around: aFunction(" that calls answer() and gives its response"),
   parts: must(
     "are an array of functions that make parts",
     (value) => Array.isArray(value) && value.every((each) => typeof each === "function"),

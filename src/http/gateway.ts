@@ -1,6 +1,7 @@
 import type { WebSocketHandler } from "bun";
 import { type Clock, type Logger, quote, type Schema, type System } from "../index";
 import { actorsPart } from "./actors";
+import { inside } from "./around";
 import { Access } from "./border/access";
 import { headersOf } from "./border/authenticate";
 import { Cors } from "./border/cors";
@@ -149,10 +150,16 @@ class SystemGateway implements Site {
     return this.#parts.flatMap((part) => part.metrics?.() ?? []);
   }
 
-  async fetch(request: Request, server?: unknown): Promise<Response> {
+  fetch(request: Request, server?: unknown): Promise<Response> {
+    const visit = new GatewayVisit(request);
+    const { around } = this.#options;
+    if (around === undefined) return this.#serve(visit, server);
+    return inside(around, visit, () => this.#serve(visit, server)).catch((thrown) => this.#failure(request, thrown));
+  }
+
+  async #serve(visit: GatewayVisit, server: unknown): Promise<Response> {
     this.#running++;
     const begun = this.#counting.length === 0 ? 0 : this.clock.monotonicTime();
-    const visit = new GatewayVisit(request);
     let response: Response;
     try {
       if (server !== this.#seen) {
@@ -164,12 +171,12 @@ class SystemGateway implements Site {
       response = answer instanceof Response ? answer : await answer;
       this.#access.mark(visit, response);
     } catch (thrown) {
-      response = this.#failure(request, thrown);
+      response = this.#failure(visit.request, thrown);
     }
     this.#access.leave(visit);
     this.#running--;
     if (this.#counting.length > 0) this.#count(visit.route, response, begun);
-    if (this.#cors !== null || this.isDraining) this.#finish(request, response);
+    if (this.#cors !== null || this.isDraining) this.#finish(visit.request, response);
     return response;
   }
 

@@ -1,3 +1,4 @@
+export type { AroundRequest, Exchange } from "./around";
 export { type ApiKeyOptions, type ApiKeys, apiKeys } from "./border/api-keys";
 export { type Authenticate, type Authorize, anyOf, type Border } from "./border/authenticate";
 export { type BearerTokens, bearerTokens, type VerifyOptions } from "./border/bearer-tokens";
