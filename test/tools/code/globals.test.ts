@@ -116,7 +116,7 @@ describe("Sandbox: timers", () => {
   });
 
   test("end no run later than its time, and what waits for one has not settled", async () => {
-    await withCode({ isolation: "sandbox", timeout: 150 }, async (run) => {
+    await withCode({ isolation: "sandbox", timeout: 700 }, async (run) => {
       expect(errorIn(await run("await new Promise((done) => setTimeout(done, 1e9))")).kind).toBe("timeout");
       expect(errorIn(await run("setInterval(() => {}, 0); await new Promise(() => {})")).kind).toBe("timeout");
       expect(errorIn(await run("setTimeout(() => {}, 1); await new Promise(() => {})")).message).toContain(

@@ -42,7 +42,7 @@ describe.each(ways)("$isolation, $language", (way) => {
   });
 
   test("whatever becomes of the code is the last item, also where it never ran", async () => {
-    await withCode({ isolation, timeout: 250, maxOutput: 200 }, async (_, code) => {
+    await withCode({ isolation, timeout: 1_500, maxOutput: 200 }, async (_, code) => {
       const cases: [string, string][] = [
         ["let = = 1", "compile-error"],
         ["progress(1); throw new Error('x')", "runtime-error"],

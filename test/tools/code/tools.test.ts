@@ -195,7 +195,7 @@ describe.each(ways)("$isolation, $language", (way) => {
       expect(await left()).toEqual(["begun", "a", "given up"]);
       errorIn(await execute("tools.text.never(); await tools.text.upper('a'); throw 1"));
       expect(await left()).toEqual(["begun", "a", "given up"]);
-      expect(errorIn(await execute("await tools.text.never()", { language, timeout: 400 })).kind).toBe("timeout");
+      expect(errorIn(await execute("await tools.text.never()", { language, timeout: 1_500 })).kind).toBe("timeout");
       expect(await left()).toEqual(["begun", "given up"]);
       const asker = new AbortController();
       const asked = code.ask("execute", { code: "await tools.text.never()", language }, { signal: asker.signal });
@@ -213,11 +213,11 @@ describe.each(ways)("$isolation, $language", (way) => {
     const approve: Approve = async (request) => {
       if (request.kind === "run") return true;
       asked.push([request.tool, request.operation, request.payload]);
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await new Promise((resolve) => setTimeout(resolve, 400));
       if (request.payload === "change") return { payload: "changed" };
       return request.payload === "no" ? { refuse: "not no" } : true;
     };
-    await withTool({ isolation, timeout: 400, approve }, async ({ execute, seen }) => {
+    await withTool({ isolation, timeout: 1_000, approve }, async ({ execute, seen }) => {
       const code = `const got = [await tools.text.upper('a'), await tools.text.upper('change')]
         try { await tools.text.upper('no') } catch (e) { got.push(e.kind) }
         got.join()`;

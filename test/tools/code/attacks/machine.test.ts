@@ -152,7 +152,7 @@ inEachArena("The machine", {}, (arena) => {
       const body = `const tried = async () => ${way(arena)}
         const late = new Promise((done) => globalThis.setTimeout ? setTimeout(done, 300) : done())
         try { return (await Promise.race([tried(), late])) ? "reached" : "nothing" } catch { return "refused" }`;
-      const outcome = await run(body, { timeout: 1_000 });
+      const outcome = await run(body, { timeout: 10_000 });
       // Bun may give up altogether where it is refused what it takes for granted.
       if (outcome.ok) expect(outcome.value.value).not.toBe("reached");
       else expectFate(outcome, ["crashed", "runtime-error"]);

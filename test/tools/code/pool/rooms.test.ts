@@ -121,7 +121,7 @@ describe("Pool: a room", () => {
     const [gate, early] = [new AbortController(), new AbortController()];
     const calls = new Desk();
     await valuesIn(room, COUNT);
-    expect(await room.run(runOf("await call('')", { calls, timeout: 250 }))).toMatchObject({ kind: "timeout" });
+    expect(await room.run(runOf("await call('')", { calls, timeout: 1_000 }))).toMatchObject({ kind: "timeout" });
     await calls.next();
     const given = room.run(runOf("await call('')", { calls, signal: gate.signal }));
     const queued = room.run(runOf(COUNT, { signal: early.signal }));

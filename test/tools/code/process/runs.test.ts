@@ -2,12 +2,25 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { setTimeout as after } from "node:timers/promises";
 import { createManualClock } from "../../../../src/testing/index";
-import type { Calls, LogEntry, Room, Run, Tier } from "../../../../src/tools/code/tier";
+import type { Calls, Ended, LogEntry, Room, Run, Tier } from "../../../../src/tools/code/tier";
 import { runOf, until } from "../sandbox/kit";
 import { isOffered, processes } from "./kit";
 
 const { tier, run, value } = processes({ size: 2 });
 afterAll(() => tier.dispose());
+
+/** Runs code on a clock that stands still until it has logged so many lines. Then its time is up. */
+async function endedAfter(lines: number, body: string): Promise<Ended> {
+  const clock = createManualClock();
+  const timed = processes({ clock });
+  const heard = Promise.withResolvers<void>();
+  let count = 0;
+  const onLog = () => void (++count === lines && heard.resolve());
+  const ended = timed.run(body, { timeout: 60_000, onLog });
+  await heard.promise;
+  await clock.advance(61_000); // Code that does not listen has a moment more.
+  return ended.finally(() => timed.tier.dispose());
+}
 
 /** Tools that answer by what they are asked. */
 function calls(table: object, answer: (request: Record<string, unknown>) => unknown): Calls {
@@ -64,9 +77,7 @@ describe.if(isOffered)("Process: code", () => {
   });
 
   test("has told all that it logged when it is killed, however much that is", async () => {
-    const ended = await run("for (let i = 0; i < 500; i++) console.log(i + 'x'.repeat(1_000)); for (;;);", {
-      timeout: 1_500,
-    });
+    const ended = await endedAfter(500, "for (let i = 0; i < 500; i++) console.log(i + 'x'.repeat(1_000)); for (;;);");
     expect(ended.kind).toBe("timeout");
     expect(ended.logs).toHaveLength(500);
     const large = "x".repeat(3_000_000);
@@ -136,7 +147,7 @@ describe.if(isOffered)("Process: code", () => {
 
   test("whose time is up is ended, whether it waits or works", async () => {
     for (const body of ["await new Promise(() => {})", "for (;;);", "for (;;) await null"]) {
-      const ended = await run(`console.log('begun'); ${body}`, { timeout: 600 });
+      const ended = await endedAfter(1, `console.log('begun'); ${body}`);
       expect(ended).toMatchObject({ kind: "timeout", logs: [{ text: "begun" }] });
     }
     const late = "for (const end = Date.now() + 45; Date.now() < end; );";
@@ -171,12 +182,12 @@ describe.if(isOffered)("Process: tools", () => {
       tools: JSON.stringify(table),
       call: async (_, clock) => {
         if (stop) clock.stop();
-        await after(600);
+        await after(1_200);
         if (stop) clock.start();
         return '{"ok":true,"value":"late"}';
       },
     });
-    const limits = { timeout: 400 };
+    const limits = { timeout: 1_000 };
     expect(await value("return tools.files.read()", { ...limits, calls: given(true) })).toBe("late");
     expect(await run("return tools.files.read()", { ...limits, calls: given(false) })).toMatchObject({
       kind: "timeout",

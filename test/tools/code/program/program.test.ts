@@ -222,7 +222,7 @@ describe.each([...tiers])("a program in $isolation", ({ isolation, isIsolated })
     async () => {
       await withSystem(async (system) => {
         const source = "let n = 0; (wait) => (n++, wait ? new Promise((go) => (globalThis.go = go)) : n)";
-        const program = spawnProgram(system, "program", source, { ...options, timeout: 300 });
+        const program = spawnProgram(system, "program", source, { ...options, timeout: 1_500 });
         expect(await value(program.ask("run"))).toBe(1);
         const error = await causeOf(program.ask("run", true));
         // The sandbox sees that nothing will ever come.
