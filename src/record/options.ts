@@ -1,6 +1,9 @@
 import { BOUND, type Check, type Checks, COUNT, checkOptions, DURATION, must, TEXT } from "./checks";
 import type { RotateOptions } from "./files/options";
 import { type Included, isIncluded } from "./include";
+import { DEFAULTS, type DefaultName } from "./transforms/names";
+import { isTransform, type Transform } from "./transforms/transform";
+import { checkedLimits, type ValueLimits } from "./values/limits";
 
 /** The options of a recording. */
 export interface RecorderOptions {
@@ -16,6 +19,23 @@ export interface RecorderOptions {
    * which `*` stands for any characters. Default: all actors.
    */
   readonly include?: readonly Included[];
+  /**
+   * What is changed of values before they are written: `redact`, `mask`, `replace`, `drop`. Of several that hold for a value, the first one
+   * counts. Default: none but the defaults.
+   */
+  readonly transforms?: readonly Transform[];
+  /**
+   * Names defaults that are switched off. The defaults redact what is named like a credential, and what looks like one:
+   * `"authorization"`, `"cookies"`, `"tokens"`, `"keys"`, `"passwords"`. Default: none is.
+   */
+  readonly keep?: readonly DefaultName[];
+  /**
+   * The key of the hashes that stand for redacted and large values. With one key, equal values have equal hashes in several recordings.
+   * Whoever has it can try which value has a hash. Default: a random one, which is not kept.
+   */
+  readonly key?: string | Uint8Array;
+  /** The bounds of what is written of a value. Default: texts of 65,536 characters, values of 1,048,576, 64 levels of nesting. */
+  readonly limits?: ValueLimits;
   /**
    * The share of messages that are recorded, from 0 to 1. It is decided by lot for each message that begins something; all that such a
    * message causes is recorded with it. Default: 1.
@@ -47,6 +67,19 @@ const CHECKS: Checks<RecorderOptions> = {
     'is an array of references, addresses and patterns, such as ["@(tools/*)"]',
     (value) => Array.isArray(value) && value.every(isIncluded),
   ),
+  transforms: must(
+    'is an array of transforms, such as [redact("payload.email")]',
+    (value) => Array.isArray(value) && value.every(isTransform),
+  ),
+  keep: must(
+    `is an array of names of defaults: ${DEFAULTS.join(", ")}`,
+    (value) => Array.isArray(value) && value.every((name) => DEFAULTS.includes(name)),
+  ),
+  key: must(
+    "is a text or bytes, and not empty",
+    (value) => (typeof value === "string" || value instanceof Uint8Array) && value.length > 0,
+  ),
+  limits: (value) => void checkedLimits(value as ValueLimits),
   sample: must("is a number from 0 to 1", (value) => typeof value === "number" && value >= 0 && value <= 1, RangeError),
   seed: must("is a whole number", Number.isSafeInteger, RangeError),
   rotate,

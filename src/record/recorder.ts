@@ -5,10 +5,10 @@ import { RecordingFile } from "./files/recording-file";
 import { headerOf, newSeed } from "./header";
 import { addressTest, patternOf } from "./include";
 import { checkRecorderOptions, type RecorderOptions } from "./options";
-import { plainValues } from "./plain-values";
 import { randomFrom } from "./random";
 import type { Recording, RecordingCounts } from "./recording";
 import { openRecording } from "./replay/open-world";
+import { ValueWriter } from "./values/value-writer";
 
 /** The address in the events of all recordings: it belongs to no actor. */
 const RECORDER = address("recorder");
@@ -25,11 +25,12 @@ class FileRecording implements Recording {
 
   constructor(system: System, options: RecorderOptions) {
     const { sample = 1, seed = newSeed(), include, to, rotate, compress, maxBuffer } = options;
+    const { transforms = [], keep, key, limits } = options;
     const { clock } = system;
     const patterns = include?.map(patternOf);
     const startedAt = clock.monotonicTime();
     const now = (): number => clock.monotonicTime() - startedAt;
-    const header = headerOf(system, seed, patterns, []);
+    const header = headerOf(system, seed, patterns, transforms.map(String));
     const onTrouble = (trouble: RecordingTrouble): void => this.#tell(trouble);
     this.#system = system;
     this.random = randomFrom(seed);
@@ -39,7 +40,7 @@ class FileRecording implements Recording {
     this.#capture = new Capture({
       system,
       sink: this.#file,
-      values: plainValues,
+      values: new ValueWriter({ transforms, keep, key, limits }),
       isIncluded: addressTest(patterns),
       choose: sample === 1 ? null : () => lot() < sample,
       startedAt,

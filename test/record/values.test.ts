@@ -264,6 +264,6 @@ describe("transforms", () => {
     expect(() => mask("a", { keep: -1 })).toThrow("The keep of");
     expect(() => new ValueWriter({ keep: ["all" as never] })).toThrow("keep names defaults");
     expect(() => new ValueWriter({ key: "" })).toThrow("not empty");
-    expect(() => new ValueWriter({ limits: { text: 0 } })).toThrow("The limit text");
+    expect(() => new ValueWriter({ limits: { text: 0 } })).toThrow("The text of the limits of a recording");
   });
 });

@@ -26,9 +26,12 @@ export interface MaskOptions extends TransformScope {
   readonly keep?: number;
 }
 
+/** The kinds of transforms, which are the names of what makes them. */
+type Kind = "redact" | "mask" | "replace" | "drop";
+
 /** Changes what is written of a value: made by `redact`, `mask`, `replace` or `drop`. */
-export interface Transform {
-  readonly kind: "redact" | "mask" | "replace" | "drop";
+export class Transform {
+  readonly kind: Kind;
   readonly path: string;
   readonly scope: TransformScope;
   /** The path, as it was read. */
@@ -37,6 +40,34 @@ export interface Transform {
   readonly keep: number;
   /** The value in place of another one. */
   readonly replacement: (value: unknown, place: Place) => unknown;
+
+  /** @throws TypeError when the path or a limit is invalid. */
+  constructor(
+    kind: Kind,
+    path: string,
+    scope: TransformScope,
+    more: Partial<Pick<Transform, "keep" | "replacement">> = {},
+  ) {
+    checkScope(kind, path, scope);
+    this.kind = kind;
+    this.path = path;
+    this.scope = scope;
+    this.steps = parsePath(path);
+    this.keep = more.keep ?? 0;
+    this.replacement = more.replacement ?? (() => undefined);
+  }
+
+  /** As it stands in the header of a recording: `redact payload.email of @(users/*)`. Not what it replaces by, which may be secret. */
+  toString(): string {
+    const { actor, operation, part } = this.scope;
+    const scope = [actor, operation, part].filter((each) => each !== undefined);
+    return `${this.kind} ${this.path}${scope.length === 0 ? "" : ` of ${scope.join(" ")}`}`;
+  }
+}
+
+/** True for what `redact`, `mask`, `replace` or `drop` made. */
+export function isTransform(value: unknown): value is Transform {
+  return value instanceof Transform;
 }
 
 /**
@@ -49,7 +80,7 @@ export interface Transform {
  * redact("**.ssn", { actor: "@(patients/*)" })
  */
 export function redact(path: string, scope: TransformScope = {}): Transform {
-  return transform("redact", path, scope);
+  return new Transform("redact", path, scope);
 }
 
 /**
@@ -64,7 +95,7 @@ export function mask(path: string, options: MaskOptions = {}): Transform {
   if (!Number.isInteger(keep) || keep < 0) {
     throw new TypeError(`The keep of mask(${quote(path)}) is a number of characters, such as 4; got ${quote(keep)}.`);
   }
-  return { ...transform("mask", path, scope), keep };
+  return new Transform("mask", path, scope, { keep });
 }
 
 /**
@@ -84,7 +115,7 @@ export function replace(
 export function replace(path: string, value: unknown, scope?: TransformScope): Transform;
 export function replace(path: string, value: unknown, scope: TransformScope = {}): Transform {
   const replacement = typeof value === "function" ? (value as Transform["replacement"]) : () => value;
-  return { ...transform("replace", path, scope), replacement };
+  return new Transform("replace", path, scope, { replacement });
 }
 
 /**
@@ -95,10 +126,10 @@ export function replace(path: string, value: unknown, scope: TransformScope = {}
  * drop("metadata.*")
  */
 export function drop(path: string, scope: TransformScope = {}): Transform {
-  return transform("drop", path, scope);
+  return new Transform("drop", path, scope);
 }
 
-function transform(kind: Transform["kind"], path: string, scope: TransformScope): Transform {
+function checkScope(kind: Kind, path: string, scope: TransformScope): void {
   if (typeof scope !== "object" || scope === null) {
     throw new TypeError(`${kind}(${quote(path)}) is limited by { actor, operation, part }; got ${quote(scope)}.`);
   }
@@ -113,7 +144,6 @@ function transform(kind: Transform["kind"], path: string, scope: TransformScope)
   if (scope.part !== undefined && !PARTS.includes(scope.part)) {
     throw new TypeError(`The part of ${kind}(${quote(path)}) is one of ${PARTS.join(", ")}; got ${quote(scope.part)}.`);
   }
-  return { kind, path, scope, steps: parsePath(path), keep: 0, replacement: () => undefined };
 }
 
 /** True when a transform holds for a message's part. */

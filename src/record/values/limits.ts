@@ -1,4 +1,4 @@
-import { quote } from "../../index";
+import { COUNT, checkOptions } from "../checks";
 
 /** The bounds of what is written of a value. */
 export interface ValueLimits {
@@ -16,15 +16,12 @@ export type Limits = Readonly<Required<ValueLimits>>;
 /**
  * The limits, with their defaults.
  *
- * @throws TypeError when one is invalid.
+ * @throws TypeError or RangeError when one is invalid.
  */
-export function checkedLimits({ text = 65_536, value = 1_048_576, depth = 64 }: ValueLimits): Limits {
+export function checkedLimits(given: ValueLimits): Limits {
+  checkOptions(given, { text: COUNT, value: COUNT, depth: COUNT }, "the limits of a recording", "{ text: 10_000 }");
+  const { text = 65_536, value = 1_048_576, depth = 64 } = given;
   const limits = { text, value, depth };
-  for (const [name, limit] of Object.entries(limits)) {
-    if (!Number.isSafeInteger(limit) || limit < 1) {
-      throw new TypeError(`The limit ${name} of a recording is a whole number of at least 1; got ${quote(limit)}.`);
-    }
-  }
-  if (depth > 200) throw new TypeError(`The limit depth of a recording is at most 200; got ${depth}.`);
+  if (depth > 200) throw new RangeError(`The depth of the limits of a recording is at most 200; got ${depth}.`);
   return limits;
 }
