@@ -24,6 +24,7 @@ import {
   errorTypeOf,
   ITEM,
   nameOf,
+  OPERATION,
   OUTCOME,
   QUEUE_TIME,
   signalName,
@@ -93,32 +94,32 @@ class Tracing {
   }
 
   #run(handling: Marked, run: Run): void {
-    const { kind } = handling;
-    let parent: Context = ROOT_CONTEXT;
+    let own: Context = ROOT_CONTEXT;
     let span: Span | undefined;
+    let isRecording = false;
     try {
-      parent = handling === running ? runningIn : contextIn(handling.metadata); // Of a tracer around this one.
-      const isUnsampled = parent instanceof Scope && parent.isUnsampled;
-      if (!isUnsampled && (kind === "message" || kind === "relay" || this.#options.signals === true)) {
+      const parent = handling === running ? runningIn : contextIn(handling.metadata); // Another tracer may be around this one.
+      own = parent;
+      if (this.#isTraced(handling.kind, parent)) {
         span = this.#start(handling, parent);
+        isRecording = span.isRecording();
+        if (span.spanContext().traceId !== INVALID_TRACEID) own = Scope.below(parent, span, isRecording);
+        if (isRecording) this.#describe(span, handling);
+        if (handling.kind === "relay" && own instanceof Scope) handling.metadata = merged(handling.metadata, own);
       }
     } catch (thrown) {
       log(handling, thrown);
     }
-    if (span === undefined) {
-      if (parent === ROOT_CONTEXT) run();
-      else this.#enter(parent, handling, run, undefined);
-      return;
-    }
-    const isRecording = span.isRecording();
-    const own = span.spanContext().traceId === INVALID_TRACEID ? parent : Scope.below(parent, span, isRecording);
-    if (kind === "relay" && own instanceof Scope) handling.metadata = merged(handling.metadata, own);
-    if (isRecording) {
-      this.#record(handling, own, span, run);
-      return;
-    }
-    this.#enter(own, handling, run, undefined);
-    span.end();
+    if (isRecording && span !== undefined) this.#record(handling, own, span, run);
+    else if (own === ROOT_CONTEXT) run();
+    else this.#enter(own, handling, run, undefined);
+    if (!isRecording && span !== undefined) end(handling, span);
+  }
+
+  /** False where nothing of a trace is recorded: no span is made at all. */
+  #isTraced(kind: ObservedHandling["kind"], parent: Context): boolean {
+    if (parent instanceof Scope && parent.isUnsampled) return false;
+    return kind === "message" || kind === "relay" || this.#options.signals === true;
   }
 
   #start(handling: ObservedHandling, parent: Context): Span {
@@ -131,15 +132,18 @@ class Tracing {
     if (sampleByAttributes === true) {
       return tracer.startSpan(name, { ...options, attributes: attributesOf(verb, handling) }, parent);
     }
-    const span = tracer.startSpan(name, options, parent);
-    if (span.isRecording()) describe(span, verb, handling);
-    return span;
+    return tracer.startSpan(name, options, parent);
+  }
+
+  #describe(span: Span, handling: ObservedHandling): void {
+    const { kind, queueTime } = handling;
+    if (kind !== "message" && kind !== "relay") span.setAttribute(OPERATION, handling.operation);
+    else if (this.#options.sampleByAttributes !== true) describe(span, kind === "relay" ? "send" : "process", handling);
+    if (queueTime !== undefined) span.setAttribute(QUEUE_TIME, queueTime);
   }
 
   /** Runs a handler whose span is recorded, which ends with it. */
   #record(handling: Marked, own: Context, span: Span, run: Run): void {
-    const { queueTime } = handling;
-    if (queueTime !== undefined) span.setAttribute(QUEUE_TIME, queueTime);
     let isOpen = true;
     this.#enter(own, handling, run, (outcome) => {
       isOpen = false;
@@ -152,13 +156,13 @@ class Tracing {
 
   #end(handling: ObservedHandling, span: Span, outcome: HandlingOutcome): void {
     this.#open.delete(span);
-    if (!span.isRecording()) return;
     try {
+      if (!span.isRecording()) return; // The tracer was removed.
       tellOutcome(span, outcome);
-      span.end();
     } catch (thrown) {
       log(handling, thrown);
     }
+    end(handling, span);
   }
 
   #enter(own: Context, handling: Marked, run: Run, onEnd: OnEnd | undefined): void {
@@ -256,6 +260,14 @@ function tellOutcome(span: Span, outcome: HandlingOutcome): void {
   const type = outcome.kind === "failed" ? errorTypeOf(outcome.error) : outcome.kind;
   span.setAttribute(ERROR_TYPE, type);
   span.setStatus({ code: SpanStatusCode.ERROR, message: type });
+}
+
+function end(handling: ObservedHandling, span: Span): void {
+  try {
+    span.end();
+  } catch (thrown) {
+    log(handling, thrown);
+  }
 }
 
 function log({ ref, address }: ObservedHandling, cause: unknown): void {

@@ -1,0 +1,308 @@
+import { expect, test } from "bun:test";
+import { context, propagation, SpanKind } from "@opentelemetry/api";
+import { address, createMessage, createTopic, defineProtocol, type Metadata, spawnPool, Type } from "../../src/index";
+import { trace } from "../../src/telemetry/index";
+import { testSystems } from "../actor/test-system";
+import { Wire } from "../actor/wire";
+import { installContextManager, traced } from "./traced";
+
+const { createTestSystem } = testSystems();
+installContextManager();
+
+const Front = defineProtocol("front", { go: { payload: Type.String(), reply: Type.String() } });
+const Back = defineProtocol("back", {
+  work: { payload: Type.String(), reply: Type.String() },
+  note: { payload: Type.String() },
+  count: { payload: Type.Number(), stream: Type.Number() },
+});
+
+const back = () => ({
+  work: (text: string) => text,
+  note() {},
+  async *count(to: number) {
+    for (let i = 1; i <= to; i++) yield i;
+  },
+});
+
+function start(options: Parameters<typeof createTestSystem>[0] = {}) {
+  const test = createTestSystem(options);
+  const spans = traced();
+  const stop = trace(test.system, { tracer: spans.tracer });
+  return { ...test, ...spans, stop };
+}
+
+/** Sends from code in an active span, which ends once all is done. */
+async function within(
+  { tracer }: Pick<ReturnType<typeof start>, "tracer">,
+  run: () => unknown,
+  settle: () => Promise<unknown>,
+) {
+  await tracer.startActiveSpan("request", async (request) => {
+    await run();
+    await settle();
+    request.end();
+  });
+}
+
+test("a trace goes through tells, asks, offers and streams, from code and from handlers", async () => {
+  const traced = start();
+  const { system, settle, tree } = traced;
+  const ref = system.spawn("back", Back, back);
+  const front = system.spawn("front", Front, (ctx) => ({
+    async go(text) {
+      ctx.tell(ref, "note", text);
+      await ctx.offer(ref, "note", text, {});
+      for await (const _ of ctx.stream(ref, "count", 2)) {
+      }
+      return (await ctx.ask(ref, "work", text)).unwrapOr("");
+    },
+  }));
+  await within(
+    traced,
+    async () => {
+      ref.tell("note", "1");
+      await ref.offer("note", "2", {});
+      for await (const _ of ref.stream("count", 2)) {
+      }
+      await front.ask("go", "x");
+    },
+    settle,
+  );
+  expect(tree()).toEqual([
+    "request",
+    "  process back.note",
+    "  process back.note",
+    "  process back.count",
+    "  process front.go",
+    "    process back.note",
+    "    process back.note",
+    "    process back.count",
+    "    process back.work",
+  ]);
+});
+
+test("a trace goes through forwards, the stash, pools, topics, become and the router", async () => {
+  const traced = start();
+  const { system, settle, tree } = traced;
+  const workers = spawnPool(system, "workers", Back, back, { size: 2 });
+  const all = spawnPool(system, "all", Back, back, { size: 2, routing: "broadcast" });
+  let isOpen = false;
+  const front = system.spawn("front", Front, (ctx) => ({
+    async go(text) {
+      if (text === "open") {
+        isOpen = true;
+        ctx.unstash();
+        return "opened";
+      }
+      if (!isOpen) return ctx.stash();
+      ctx.become({ go: () => "other" });
+      await ctx.ask(all, "work", text);
+      return (await ctx.ask(workers, "work", text)).unwrapOr("");
+    },
+  }));
+  const gate = system.spawn("gate", Front, (ctx) => ({ go: () => ctx.forward(front) }));
+  const topic = createTopic<string>("news");
+  topic.subscribe(workers, "note");
+  await within(
+    traced,
+    async () => {
+      const reply = gate.ask("go", "later");
+      await settle();
+      await system.router.ask(createMessage(front.address, "go", "open"));
+      await reply;
+      topic.publish("news");
+    },
+    settle,
+  );
+  expect(tree()).toEqual([
+    "request",
+    "  process front.go", // The gate's, which forwards it.
+    "    process front.go", // Stashed.
+    "    process front.go",
+    "      process back.work", // Both of all.
+    "      process back.work",
+    "      process back.work",
+    "  process front.go", // That it is open, by the router.
+    "  process back.note",
+  ]);
+});
+
+test("timers that are set once, watches and the hooks of a restart go on with the trace of their handler", async () => {
+  const { system, tracer, tree, advance, settle } = start({ supervision: { decide: () => "restart" } });
+  const ref = system.spawn("back", Back, back);
+  const front = system.spawn("front", Front, (ctx) => ({
+    go(text) {
+      if (text === "break") throw new Error("broken");
+      ctx.timers.once("later", 10, () => ctx.tell(ref, "note", "later"));
+      ctx.watch(ref, () => ctx.tell(other, "note", "gone"));
+      return text;
+    },
+    onRestart: () => ctx.tell(ref, "note", "again"),
+  }));
+  const other = system.spawn("other", Back, back);
+  await tracer.startActiveSpan("set", async (span) => {
+    await front.ask("go", "set");
+    span.end();
+  });
+  await advance(10);
+  await system.stop(ref);
+  await settle();
+  expect(tree()).toEqual(["set", "  process front.go", "  process back.note", "  process back.note"]);
+});
+
+const PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+test("the trace of another process goes on where its text is well formed, and a new one begins otherwise", async () => {
+  const { system, spans } = start();
+  const ref = system.spawn("back", Back, back);
+  const parentOf = async (metadata: Metadata): Promise<string | undefined> => {
+    const before = spans().length;
+    await ref.ask("work", "x", { metadata });
+    const span = spans()[before];
+    const { traceId, spanId, isRemote } = span?.parentSpanContext ?? {};
+    return span === undefined ? "no span" : traceId && `${traceId}-${spanId}-${isRemote}`;
+  };
+  const known = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-true";
+  expect(await parentOf({ traceparent: PARENT })).toBe(known);
+  expect(await parentOf({ traceparent: `cc${PARENT.slice(2)}-what-comes` })).toBe(known); // A later version.
+  expect(await parentOf({ traceparent: PARENT.replace(/01$/, "03") })).toBe(known); // Level 2: a random id.
+  for (const flags of ["00", "02"])
+    expect(await parentOf({ traceparent: PARENT.replace(/01$/, flags) })).toBe("no span");
+  const malformed: readonly unknown[] = [
+    PARENT.toUpperCase(),
+    `${PARENT}, ${PARENT}`,
+    `${PARENT}-more`,
+    ` ${PARENT}`,
+    PARENT.replace(/^00/, "ff"),
+    PARENT.replace(/^00/, "0x"),
+    PARENT.replace("0af7651916cd43dd8448eb211c80319c", "0".repeat(32)),
+    PARENT.replace("b7ad6b7169203331", "0".repeat(16)),
+    PARENT.replace("b7ad6b7169203331", "b7ad6b716920333g"),
+    PARENT.replace(/01$/, "0"),
+    PARENT.replace(/01$/, "1g"),
+    PARENT.replace(/-/g, "_"),
+    PARENT.slice(1),
+    "x".repeat(1_000_000),
+    "",
+    7,
+    null,
+    { toString: () => PARENT },
+    [PARENT],
+  ];
+  for (const traceparent of malformed)
+    expect([traceparent, await parentOf({ traceparent })]).toEqual([traceparent, undefined]);
+});
+
+test("a tracestate goes on with its trace, where it is well formed", async () => {
+  const { system, spans } = start();
+  const ref = system.spawn("back", Back, back);
+  const stateOf = async (tracestate: unknown): Promise<string | undefined> => {
+    const before = spans().length;
+    await ref.ask("work", "x", { metadata: { traceparent: PARENT, tracestate } });
+    return spans()[before]?.spanContext().traceState?.serialize();
+  };
+  expect(await stateOf("congo=t61,rojo=00f0")).toBe("congo=t61,rojo=00f0");
+  const many = (count: number) => Array.from({ length: count }, (_, index) => `k${index}=v`).join(",");
+  expect(await stateOf(many(32))).toBe(many(32));
+  for (const wrong of [many(33), "a=1,a=2", "A=1", "a", "a=1;b\n", 7, null])
+    expect(await stateOf(wrong)).toBeUndefined();
+});
+
+test("a message keeps the parent that its sender gave it, and a trace that is not sampled stays so", async () => {
+  const { system, spans, tracer, settle } = start();
+  const seen: Metadata[] = [];
+  const ref = system.spawn("back", Back, (ctx) => ({
+    ...back(),
+    note: () => void seen.push(ctx.metadata),
+    work(text) {
+      ctx.tell(ref, "note", text, { metadata: { traceparent: PARENT } });
+      ctx.tell(ref, "note", text, { metadata: { ...ctx.metadata, mark: 1 } });
+      return text;
+    },
+  }));
+  await tracer.startActiveSpan("request", async (span) => {
+    await ref.ask("work", "x");
+    span.end();
+  });
+  await settle();
+  const work = spans()
+    .find(({ name }) => name === "process back.work")
+    ?.spanContext();
+  expect(seen.map(({ traceparent, mark }) => ({ traceparent, mark }))).toEqual([
+    { traceparent: PARENT, mark: undefined },
+    { traceparent: `00-${work?.traceId}-${work?.spanId}-01`, mark: 1 },
+  ]);
+  const count = spans().length;
+  const unsampled = PARENT.replace(/01$/, "00");
+  seen.length = 0;
+  const relay = system.spawn("relay", Front, (ctx) => ({
+    async go(text) {
+      await undefined;
+      ctx.tell(ref, "note", text);
+      tracer.startActiveSpan("query", (span) => span.end());
+      return text;
+    },
+  }));
+  await relay.ask("go", "x", { metadata: { traceparent: unsampled } });
+  await settle();
+  expect(seen.map(({ traceparent }) => traceparent)).toEqual([unsampled]);
+  expect(spans()).toHaveLength(count);
+});
+
+test("baggage is handed on, and handlers and their instrumentation read and change it", async () => {
+  const { system, settle } = start();
+  const seen: unknown[] = [];
+  const read = () =>
+    Object.fromEntries(
+      propagation
+        .getActiveBaggage()
+        ?.getAllEntries()
+        .map(([k, { value }]) => [k, value]) ?? [],
+    );
+  const ref = system.spawn("back", Back, (ctx) => ({
+    ...back(),
+    note: () => void seen.push([read(), ctx.metadata["baggage"]]),
+    async work(text) {
+      await undefined;
+      ctx.tell(ref, "note", text);
+      const baggage = propagation.getActiveBaggage()?.setEntry("shop", { value: "a b" });
+      if (baggage !== undefined) {
+        context.with(propagation.setBaggage(context.active(), baggage), () => ctx.tell(ref, "note", text));
+      }
+      return text;
+    },
+  }));
+  await ref.ask("work", "x", { metadata: { traceparent: PARENT, baggage: "user=%C3%A4da;p=1, bad, user2=%zz" } });
+  await ref.ask("note", "x" as never, { metadata: { baggage: "only=1" } });
+  const plain = propagation.createBaggage({ from: { value: "code" } });
+  context.with(propagation.setBaggage(context.active(), plain), () => ref.tell("note", "x"));
+  await settle();
+  expect(seen).toEqual([
+    [{ user: "äda" }, "user=%C3%A4da;p=1, bad, user2=%zz"],
+    [{ user: "äda", shop: "a b" }, "user=%C3%A4da;p=1,shop=a%20b"],
+    [{ only: "1" }, "only=1"],
+    [{ from: "code" }, "from=code"],
+  ]);
+});
+
+test("a message that a transport carries is a span of its own, whose traceparent goes on the wire", async () => {
+  const traced = start();
+  const { system, settle, tree, span } = traced;
+  const wire = new Wire();
+  const { ref } = system.attach(address("node-7/back"), Back, wire);
+  await within(
+    traced,
+    async () => {
+      ref.tell("note", "x");
+      const reply = ref.ask("work", "x");
+      await settle();
+      wire.sent[1]?.complete("done");
+      await reply;
+    },
+    settle,
+  );
+  expect(tree()).toEqual(["request", "  send back.note", "  send back.work"]);
+  const { traceId, spanId } = span("send back.work").spanContext();
+  expect(wire.last.metadata?.["traceparent"]).toBe(`00-${traceId}-${spanId}-01`);
+  expect(span("send back.work").kind).toBe(SpanKind.PRODUCER);
+});
