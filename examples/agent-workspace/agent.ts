@@ -1,5 +1,6 @@
 import { type Factory, type SignaturesOf, StreamError, type Supervision } from "envoi";
-import { type FileSystemRef, resultOf, spawnCodeExecution, type Tools } from "envoi/tools";
+import type { Recording } from "envoi/record";
+import { CodeExecution, type FileSystemRef, resultOf, spawnCodeExecution, type Tools } from "envoi/tools";
 import { PlannerFault } from "./fault";
 import { type Instruments, perform } from "./perform";
 import { approve } from "./permission";
@@ -25,6 +26,8 @@ export interface AgentOptions {
   readonly planner: PlannerFor;
   /** Most steps of a task. */
   readonly maxSteps: number;
+  /** Says what is outside of a replay: the planner and the code. */
+  readonly recording: Pick<Recording, "outside">;
 }
 
 type End = Extract<Happening, { kind: "finished" | "failed" }>;
@@ -40,11 +43,18 @@ export const supervisionWith = (pause: number): Supervision => ({
 });
 
 /** An agent: it asks its planner what to do, does it, shows the planner what came of it, until there is a report. */
-export function agentOf({ files, planner: plannerFor, maxSteps }: AgentOptions): Factory<SignaturesOf<typeof Agent>> {
+export function agentOf({
+  files,
+  planner: plannerFor,
+  maxSteps,
+  recording,
+}: AgentOptions): Factory<SignaturesOf<typeof Agent>> {
   return (ctx) => {
     const tools = toolsOf(files);
-    const code = spawnCodeExecution(ctx, { tools, approve, concurrency: 1 });
-    const planner = ctx.spawn("planner", Planner, plannerFor(tools));
+    const code = recording.outside("code", CodeExecution, () =>
+      spawnCodeExecution(ctx, { tools, approve, concurrency: 1 }),
+    );
+    const planner = recording.outside("planner", Planner, () => ctx.spawn("planner", Planner, plannerFor(tools)));
     const instruments: Instruments = { ctx, files, code };
 
     /** Passes the planner's thoughts on as they come, and returns what it proposes. */

@@ -10,6 +10,8 @@ export interface Command {
   readonly task: string;
   /** The model that plans; undefined for the scripted planner. */
   readonly endpoint: Endpoint | undefined;
+  /** The file into which the run is recorded. */
+  readonly record: string | undefined;
 }
 
 /** A command line that cannot be followed; its message is one sentence. */
@@ -17,6 +19,7 @@ export class UsageError extends Error {}
 
 const SAMPLE_TASK = "How does body mass differ between the species of penguins?";
 const ANY_TASK = "How do the groups in these tables differ?";
+const NO_RECORD = "--record needs a file: --record run.ndjson.";
 const NO_TASK = `--task needs a text: --task "${SAMPLE_TASK}".`;
 
 export const USAGE = `bun run demo [folder] [options]
@@ -26,6 +29,7 @@ report/report.md with a chart into that folder. Default: a temporary folder with
 
   --task TEXT      what to find out; default: "${SAMPLE_TASK}"
   --planner WHICH  scripted (no network) or model; default: model where OPENAI_BASE_URL and OPENAI_MODEL are set
+  --record FILE    record the run: a test replays it without model and tools (envoi/record)
   --help           this text
 
 OPENAI_BASE_URL, OPENAI_MODEL and OPENAI_API_KEY name any server that speaks the protocol of chat completions. It is sent
@@ -48,7 +52,10 @@ export function parseCommand(
   if (folder !== undefined) expectFolder(folder);
   const { task = folder === undefined ? SAMPLE_TASK : ANY_TASK } = values;
   if (task.trim() === "") throw new UsageError(NO_TASK);
-  return { folder, task, endpoint: endpointFor(values.planner, env) };
+  const { record } = values;
+  if (record?.trim() === "") throw new UsageError(NO_RECORD);
+  const to = record === undefined ? undefined : resolve(callersFolder(env), record);
+  return { folder, task, endpoint: endpointFor(values.planner, env), record: to };
 }
 
 function parsed(words: readonly string[]) {
@@ -56,7 +63,12 @@ function parsed(words: readonly string[]) {
     return parseArgs({
       args: [...words],
       allowPositionals: true,
-      options: { task: { type: "string" }, planner: { type: "string" }, help: { type: "boolean", short: "h" } },
+      options: {
+        task: { type: "string" },
+        planner: { type: "string" },
+        record: { type: "string" },
+        help: { type: "boolean", short: "h" },
+      },
     });
   } catch (thrown) {
     throw new UsageError(complaintOf(thrown));
@@ -71,6 +83,7 @@ function complaintOf(thrown: unknown): string {
   if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") return `There is no option "${printable(quoted)}"; see --help.`;
   if (option === "--help") return "--help takes no value.";
   if (option === "--task") return NO_TASK;
+  if (option === "--record") return NO_RECORD;
   return "--planner needs to be told which: scripted or model.";
 }
 

@@ -1,5 +1,5 @@
 /**
- * An agent at work in a folder: `bun run demo [folder] [--task TEXT] [--planner scripted|model]`.
+ * An agent at work in a folder: `bun run demo [folder] [--task TEXT] [--planner scripted|model] [--record FILE]`.
  *
  *   main ── work ──▶ agent ── plan ──▶ agent/planner      what to do next: thoughts, then one step
  *                      │
@@ -33,7 +33,7 @@ import { sampleWorkspace } from "./workspace";
 const INTERRUPTED = 130;
 const print = (text: string): void => void process.stdout.write(text);
 
-async function run({ folder: given, task, endpoint }: Command): Promise<number> {
+async function run({ folder: given, task, endpoint, record }: Command): Promise<number> {
   const interrupt = new AbortController();
   process.once("SIGINT", () => interrupt.abort()); // Once: a second Ctrl-C ends the program at once.
   const folder = given ?? sampleWorkspace();
@@ -44,7 +44,7 @@ async function run({ folder: given, task, endpoint }: Command): Promise<number> 
   let last: Happening | undefined;
   try {
     const planner = endpoint === undefined ? scriptedPlanner : modelPlanner(endpoint);
-    for await (const happening of work({ folder, task, planner, signal: interrupt.signal })) {
+    for await (const happening of work({ folder, task, planner, record, signal: interrupt.signal })) {
       transcript.show(happening);
       last = happening;
     }
@@ -53,6 +53,7 @@ async function run({ folder: given, task, endpoint }: Command): Promise<number> 
     print("\nStopped.\n");
     return INTERRUPTED;
   }
+  if (record !== undefined) print(`\nThe run is recorded in ${printable(record)}.\n`);
   if (last?.kind !== "finished") return 1;
   print(`\nThe report is ${printable(join(folder, last.report))}. It begins:\n\n`);
   print(`${last.content.split("\n").slice(0, 12).map(printable).join("\n")}\n`);

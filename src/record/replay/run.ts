@@ -3,7 +3,7 @@ import type { ReplayClock } from "./clock";
 import type { Codec } from "./codec";
 import { Sender } from "./send";
 import { type Ends, Sent, watch } from "./sent";
-import { isFromOutside, type RecordedMessage, type Tape } from "./tape";
+import type { RecordedMessage, Tape } from "./tape";
 
 /** Milliseconds by which timers may be later than in the recording: the timers of a system have ticks of 1 ms. */
 const SLACK = 10;
@@ -45,7 +45,7 @@ export class Run {
     const sender = new Sender(system, codec);
     for (const { kind, index, at, message } of this.#tape.steps) {
       await this.#clock.advanceTo(at);
-      if (!isFromOutside(message)) continue;
+      if (message.role !== "outside") continue;
       if (kind === "message") this.#send(sender, new Sent(message, codec, this.#ends));
       else if (this.#options.order === "recorded") await this.#follow(system, message, index);
     }

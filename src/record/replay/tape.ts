@@ -21,6 +21,11 @@ export interface RecordedEnd extends Moment {
 /** A message of a recording, with all that came of it. Payloads, items and replies are in the form of the file. */
 export interface RecordedMessage extends Moment {
   readonly line: MessageLine;
+  /**
+   * `outside`: it came from outside, and a replay sends it. `world`: it went to an actor outside, and a replay answers it. `inside`: the
+   * replayed system sends it itself. `elsewhere`: it went from outside to an actor outside.
+   */
+  readonly role: "outside" | "world" | "inside" | "elsewhere";
   readonly items: readonly RecordedItem[];
   /** Undefined when the recording ends before the message does. */
   readonly end: RecordedEnd | undefined;
@@ -70,7 +75,8 @@ export class Tape {
           strays++;
           continue;
         }
-        const message: Growing = { ...moment, line, items: [], end: undefined };
+        const role = roleOf(line, line.cause === undefined ? undefined : messages.get(line.cause));
+        const message: Growing = { ...moment, line, role, items: [], end: undefined };
         messages.set(line.id, message);
         steps.push({ ...moment, kind: "message", message });
         if (line.cause !== undefined) caused.set(line.cause, [...(caused.get(line.cause) ?? []), message]);
@@ -105,12 +111,12 @@ export class Tape {
 
   /** The messages that came from outside, in order: those that a replay sends. */
   get fromOutside(): RecordedMessage[] {
-    return [...this.messages.values()].filter(isFromOutside);
+    return [...this.messages.values()].filter(({ role }) => role === "outside");
   }
 
   /** The messages that the world answered, in order. */
   get toWorld(): RecordedMessage[] {
-    return [...this.messages.values()].filter(({ line }) => line.world !== undefined);
+    return [...this.messages.values()].filter(({ role }) => role === "world");
   }
 
   /** The message that a message became by forwarding: the one whose end is the answer. Undefined when it was not recorded. */
@@ -136,6 +142,11 @@ export class Tape {
   }
 }
 
-/** True for a message that a replay sends: nothing that was recorded caused it, and the world did not answer it. */
-export const isFromOutside = ({ line }: RecordedMessage): boolean =>
-  line.from === undefined && line.cause === undefined && line.world === undefined;
+/** The role of a message in a replay, by the message whose handler sent it. */
+function roleOf(line: MessageLine, cause: RecordedMessage | undefined): RecordedMessage["role"] {
+  const isSentByWorld = cause?.role === "world" || cause?.role === "elsewhere";
+  const isFromOutside = line.from === undefined && line.cause === undefined;
+  // Code in a sandbox reaches its tools through a door.
+  if (line.world === true) return isSentByWorld || (isFromOutside && line.door === true) ? "elsewhere" : "world";
+  return isSentByWorld || isFromOutside ? "outside" : "inside";
+}

@@ -61,9 +61,9 @@ export class RecordedWorld implements World {
     this.#library = new Library(parts.tape.toWorld, parts.match, parts.codec.sharesKey);
   }
 
-  /** The recorded calls that were not made so far, in their order. */
+  /** The recorded calls by actors that were not made so far, in their order. Nobody knows who would make the others. */
   get unused(): RecordedMessage[] {
-    return this.#library.left;
+    return this.#library.left.filter(({ line }) => line.from !== undefined || line.cause !== undefined);
   }
 
   /** Makes the reference that stands for an actor outside. While it is attached, it is made once: an actor that restarts asks again. */
