@@ -1,0 +1,95 @@
+import { stat } from "node:fs/promises";
+import { findRecordings, type RecordingParts, readRecording } from "../../record/index";
+import { flag, readOptions } from "../arguments";
+import { plain, plainJson } from "../plain";
+import type { Status, Terminal } from "../terminal";
+import { durationOf } from "./summary";
+
+/** What is said of a recording. */
+interface Row {
+  readonly file: string;
+  readonly parts: number;
+  readonly startedAt: string;
+  /** Milliseconds from the beginning to the last line. */
+  readonly lasts: number;
+  readonly messages: number;
+  readonly bytes: number;
+  readonly system: string;
+  /** Messages that were lost as they came too fast. */
+  readonly lost: number;
+  /** `whole`, `torn`, `broken`, `missing`, or `no end`: it is being written, or its process ended otherwise. */
+  readonly state: string;
+}
+
+/** Lists the recordings of folders. */
+export async function ls(argv: readonly string[], terminal: Terminal): Promise<Status> {
+  const { values, positionals } = readOptions({ args: [...argv], options: { json: flag }, allowPositionals: true });
+  const rows: Row[] = [];
+  for (const where of positionals.length === 0 ? ["."] : positionals) {
+    const { recordings, refused } = await findRecordings(where);
+    for (const recording of recordings) rows.push(await rowOf(recording));
+    for (const { error } of refused) terminal.err(`${plain(error.message)}\n`);
+  }
+  if (values.json === true) for (const row of rows) await terminal.out(`${plainJson(row)}\n`);
+  else if (rows.length === 0) await terminal.out("There are no recordings here.\n");
+  else await terminal.out(tableOf(rows));
+  return 0;
+}
+
+async function rowOf({ parts }: RecordingParts): Promise<Row> {
+  const [{ path: file, header }] = parts;
+  const recording = readRecording(file);
+  let [messages, lost, lasts] = [0, 0, 0];
+  for await (const line of recording) {
+    if (line.kind === "message") messages++;
+    else if (line.kind === "dropped") lost += line.messages;
+    if (line.kind !== "header") lasts = Math.max(lasts, line.at);
+  }
+  const sizes = await Promise.all(parts.map(async ({ path }) => (await stat(path)).size));
+  const kinds = new Set(recording.faults.map(({ kind }) => kind));
+  const fault = (["broken", "missing", "torn"] as const).find((kind) => kinds.has(kind));
+  return {
+    file,
+    parts: parts.length,
+    startedAt: header.startedAt,
+    lasts,
+    messages,
+    bytes: sizes.reduce((sum, size) => sum + size, 0),
+    system: header.system,
+    lost,
+    state: fault ?? (recording.isClosed ? "whole" : "no end"),
+  };
+}
+
+function tableOf(rows: readonly Row[]): string {
+  const cells = rows.map(({ file, parts, startedAt, lasts, messages, bytes, system, lost, state }) => [
+    plain(file),
+    String(parts),
+    plain(startedAt),
+    durationOf(lasts),
+    String(messages),
+    sizeOf(bytes),
+    plain(system),
+    lost === 0 ? state : `${state}, ${lost} lost`,
+  ]);
+  const table = [["FILE", "PARTS", "BEGAN", "LASTED", "MESSAGES", "SIZE", "SYSTEM", "STATE"], ...cells];
+  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
+  const isNumber = (column: number): boolean => [1, 3, 4, 5].includes(column);
+  return table
+    .map((row) =>
+      row
+        .map((cell, column) =>
+          isNumber(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+        )
+        .join("  ")
+        .trimEnd()
+        .concat("\n"),
+    )
+    .join("");
+}
+
+function sizeOf(bytes: number): string {
+  const units = ["B", "KB", "MB", "GB", "TB"];
+  const power = Math.min(Math.floor(Math.log(Math.max(bytes, 1)) / Math.log(1_024)), units.length - 1);
+  return `${Number((bytes / 1_024 ** power).toPrecision(3))} ${units[power]}`;
+}
