@@ -124,8 +124,10 @@ for await (const path of new Glob("**/*.d.ts").scan({ cwd: types, absolute: true
 const MAP = { version: 3, sources: ["start"], sourcesContent: [""], names: [], mappings: "AAAA" };
 const mapping = `//# sourceMappingURL=data:application/json;base64,${Buffer.from(JSON.stringify(MAP)).toString("base64")}\n`;
 for (const path of new Glob("*.js").scanSync({ cwd: made, absolute: true })) {
-  const text = await shorten(await Bun.file(path).text());
-  if (text.startsWith("// @bun\n")) await Bun.write(path, text + mapping);
+  const whole = await Bun.file(path).text();
+  const [program = ""] = /^#!.*\n/.exec(whole) ?? [];
+  const text = await shorten(whole.slice(program.length));
+  if (text.startsWith("// @bun\n")) await Bun.write(path, program + text + mapping);
 }
 
 // Most modules' types are told to nobody: of 281 declarations, 106 are reached from what the package exports.

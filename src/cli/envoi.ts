@@ -2,7 +2,7 @@
 /** The command-line program of the package: `bunx envoi`. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import manifest from "../../package.json" with { type: "json" };
+import { version } from "../../package.json";
 import { thereIsNo } from "./arguments";
 import { record } from "./record/record";
 import { runInTerminal, type Status, type Terminal } from "./terminal";
@@ -28,7 +28,7 @@ async function run([command = "help", ...rest]: readonly string[], terminal: Ter
     case "version":
     case "--version":
     case "-v":
-      await terminal.out(`envoi ${manifest.version}\n`);
+      await terminal.out(`envoi ${version}\n`);
       return 0;
     case "record":
       return record(rest, terminal);

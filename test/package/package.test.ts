@@ -132,6 +132,7 @@ const BUDGETS = [
   ["rpc", 20_000, 80_000],
   ["acp", 50_000, 180_000],
   ["mcp", 20_000, 85_000],
+  ["cli", 10_000, 40_000],
 ] as const;
 
 describe("the tarball, installed into an empty project", () => {

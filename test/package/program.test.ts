@@ -18,6 +18,17 @@ const { results, interrupted } = parseRun(await Bun.file("printed.json").text())
 console.log(JSON.stringify({ interrupted, machine: results[0]?.machine, rows: results[0]?.rows.map(({ row }) => row) }));
 `;
 
+/** A user's script that makes a recording. */
+const RECORDER = `import { createSystem, defineProtocol, Type } from "envoi";
+import { recorder } from "envoi/record";
+const Echo = defineProtocol("echo", { say: { payload: Type.String(), reply: Type.String() } });
+const system = createSystem();
+const recording = recorder(system, { to: "recordings/run.ndjson" });
+await system.spawn("echo", Echo, () => ({ say: (text) => text })).ask("say", "good morning");
+await recording.close();
+await system.shutdown();
+`;
+
 describe("the program of the package, installed into an empty project", () => {
   let folder = "";
   beforeAll(async () => {
@@ -61,6 +72,19 @@ describe("the program of the package, installed into an empty project", () => {
     expect({ status, out }).toEqual({ status: 0, out: expect.stringMatching(/^envoi bench \[suite…\] \[options\]\n/) });
   }, 240_000);
 
+  test("looks into recordings", async () => {
+    await Bun.write(join(folder, "recorder.ts"), RECORDER);
+    expect((await runScript(folder, "recorder.ts")).stderr).toBe("");
+    const shown = await envoi("record", "show", "recordings/run.ndjson");
+    expect(shown).toEqual({ status: 0, out: expect.stringContaining("⇒ handled after "), err: "" });
+    const listed = await envoi("record", "ls", "recordings");
+    expect(listed).toEqual({ status: 0, out: expect.stringMatching(/run\.ndjson +1 .* whole\n$/), err: "" });
+    const found = await envoi("record", "grep", "good m[a-z]+g", "recordings/run.ndjson", "--regex");
+    expect(found).toEqual({ status: 0, out: expect.stringContaining('"good morning"'), err: "" });
+    const same = await envoi("record", "diff", "recordings/run.ndjson", "recordings/run.ndjson");
+    expect(same).toEqual({ status: 0, out: "The same: 1 message.\n", err: "" });
+  }, 240_000);
+
   test("has the benchmarks' load, too, which needs no mitata", async () => {
     const { status, out } = await envoi("stress", "--help");
     expect({ status, out }).toEqual({ status: 0, out: expect.stringContaining("--check") });
@@ -73,7 +97,7 @@ describe("the program of the package, installed into an empty project", () => {
     expect(await envoi("bnech")).toEqual({
       status: 2,
       out: "",
-      err: 'There is no command "bnech". There are bench, stress, help.\n',
+      err: 'There is no command "bnech". There are record, bench, stress, help.\n',
     });
   }, 240_000);
 
