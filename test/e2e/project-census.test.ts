@@ -169,11 +169,17 @@ test("files and folders without permission are counted and listed", async () => 
 
 /** A reader of the files of a folder, beside the aggregator that it tells. */
 function readerIn(root: string, signal: AbortSignal = new AbortController().signal) {
-  const system = createSystem({ validate: "always" });
+  const system = createSystem({ validate: "always", askTimeout: 60_000 });
+  const counted = Promise.withResolvers<void>();
+  system.around(({ operation }, run) => {
+    run();
+    if (operation === "words") counted.resolve();
+  });
   const aggregator = system.spawn("aggregator", Aggregator, aggregatorFactory);
   const files = spawnFileSystem(system, { root, readOnly: true, maxReadBytes: 64 * 1024 }); // No large file at once.
   const reader = system.spawn("reader", Reader, readerOf(files, aggregator, signal));
-  return { system, reader, aggregator, census: async () => (await aggregator.ask("census"))._unsafeUnwrap() };
+  const census = async () => (await aggregator.ask("census"))._unsafeUnwrap();
+  return { system, reader, census, hasCounted: counted.promise };
 }
 
 test("a file that vanished, or became something else, since the walker saw it is counted and never waited for", async () => {
@@ -203,10 +209,10 @@ test("a text that is cut while its words are counted is unreadable, and said to 
   mkdirSync(root);
   const path = join(root, "large.txt");
   writeFileSync(path, "many words to count\n".repeat(400_000));
-  const { system, reader, aggregator, census } = readerIn(root);
+  const { system, reader, census, hasCounted } = readerIn(root);
   await using _ = system;
   const reading = reader.ask("read", "large.txt");
-  while ((await aggregator.ask("progress"))._unsafeUnwrap().bytes === 0);
+  await hasCounted;
   truncateSync(path, 0);
   expect((await reading).isOk()).toBe(true);
   const { found, totals, errors } = await census();
@@ -219,10 +225,10 @@ test("a reader that is stopped within a text counts what it has read of it", asy
   mkdirSync(root);
   writeFileSync(join(root, "large.txt"), "many words to count\n".repeat(400_000));
   const stop = new AbortController();
-  const { system, reader, aggregator, census } = readerIn(root, stop.signal);
+  const { system, reader, census, hasCounted } = readerIn(root, stop.signal);
   await using _ = system;
   const reading = reader.ask("read", "large.txt");
-  while ((await aggregator.ask("progress"))._unsafeUnwrap().bytes === 0);
+  await hasCounted;
   stop.abort();
   await reading;
   const { totals } = await census();
