@@ -32,6 +32,8 @@ export class Sent {
   outcome: Outcome | undefined;
   /** The number of messages that had ended before this one. */
   place = 0;
+  /** True once a handler or a transport has it: then its own end counts, and not what its sender was told. */
+  isBegun = false;
   readonly #codec: Codec;
   readonly #ends: Ends;
 
@@ -82,12 +84,14 @@ export class Sent {
 
   /** The result that its sender got. It counts where no handler was observed: the message died, or left by a transport. */
   answered(result: AskResult): void {
+    if (this.isBegun) return;
     if (result.isOk()) this.handled({ kind: "handled", result: result.value });
     else this.refused(result.error);
   }
 
   /** The error that its sender got. */
   refused(thrown: unknown): void {
+    if (this.isBegun) return;
     const error = thrown instanceof StreamError ? thrown.error : thrown;
     if (!isDeliveryError(error)) this.failed(error);
     else if (error.kind === "handler-failed") this.failed(error.cause);
@@ -115,8 +119,10 @@ export function watch(system: System): void {
   system.around((handling: ObservedHandling, run) => {
     const sent = sentIn(handling.metadata);
     if (sent === undefined) run();
-    else if (handling.kind === "message" || handling.kind === "relay") run((outcome) => sent.handled(outcome));
-    else if (handling.kind === "pull") run((outcome) => sent.pulled(outcome));
+    else if (handling.kind === "message" || handling.kind === "relay") {
+      sent.isBegun = true;
+      run((outcome) => sent.handled(outcome));
+    } else if (handling.kind === "pull") run((outcome) => sent.pulled(outcome));
     else run();
   });
   system.router.deadLetters.subscribe(({ message, reason }) => {
