@@ -41,7 +41,7 @@ async function withSamplers<T>(row: Row, use: (samplers: readonly Sampler[]) => 
   opened.defer(async () => void (await prepared.teardown?.()));
   const sampler = new Sampler(name, operations, prepared);
   if ("none" in floor) return await use([sampler]);
-  const under = floor.setup(operations);
+  const under = await floor.setup(operations);
   opened.defer(async () => void (await under.teardown?.()));
   return await use([new Sampler(`${name}, its floor`, operations, under), sampler]);
 }

@@ -42,7 +42,7 @@ export interface Floor {
   readonly about: string;
   /** Whether floors of this name differ from row to row, as by the size of a file. Default: false. */
   readonly varies?: boolean;
-  readonly setup: (operations: number) => Prepared;
+  readonly setup: (operations: number) => Prepared | Promise<Prepared>;
 }
 
 /** Why no floor fits a row, as the end of a sentence. */

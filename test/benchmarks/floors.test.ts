@@ -13,7 +13,7 @@ test("the raw mailbox keeps the order, runs nothing on the caller's stack, and s
   expect(await mailbox.ask(3)).toBe(3);
   expect(seen).toEqual([1, 2, 3]);
 
-  const proof = new Proof("hops", 500_000, rawPingPong.setup(500_000));
+  const proof = new Proof("hops", 500_000, await rawPingPong.setup(500_000));
   await proof.call();
 });
 
