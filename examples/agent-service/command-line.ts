@@ -7,6 +7,7 @@ export interface Command {
   readonly data: string;
   readonly pause: number;
   readonly allow: readonly string[];
+  readonly trace: boolean;
 }
 
 /** A command line that cannot be followed; its message is one sentence. */
@@ -25,6 +26,7 @@ start it again. The page then goes on where it was.
   --data FOLDER   keeps the sessions and their files; default: ${DEFAULTS.data}
   --pause N       milliseconds before each step, as a model takes its time; default: ${DEFAULTS.pause}
   --allow URL     what the agent may ask for, such as 'https://api.example.com/*'; as often as you like. Default: nothing
+  --trace         prints the trace of each message to the agent, as a tree (it needs the packages of OpenTelemetry)
   --help          this text
 
 The agent follows a plan, unless OPENAI_BASE_URL and OPENAI_MODEL name a server that speaks chat completions
@@ -35,7 +37,7 @@ type Surroundings = Readonly<Record<string, string | undefined>>;
 
 /** Reads the command line; undefined when it asks for help. */
 export function parseCommand(words: readonly string[], env: Surroundings): Command | undefined {
-  const { help, port, host = DEFAULTS.host, data = DEFAULTS.data, pause, allow = [] } = parsed(words);
+  const { help, port, host = DEFAULTS.host, data = DEFAULTS.data, pause, allow = [], trace = false } = parsed(words);
   if (help === true) return undefined;
   if (host.trim() === "") throw new UsageError("--host needs an address, such as 0.0.0.0 for all of this machine's.");
   if (data === "") throw new UsageError("--data needs a folder.");
@@ -45,6 +47,7 @@ export function parseCommand(words: readonly string[], env: Surroundings): Comma
     data: resolve(callersFolder(env), data),
     pause: numberOf("--pause", pause, DEFAULTS.pause, 60_000),
     allow,
+    trace,
   };
 }
 
@@ -59,6 +62,7 @@ function parsed(words: readonly string[]) {
         data: text,
         pause: text,
         allow: { ...text, multiple: true },
+        trace: { type: "boolean" },
         help: { type: "boolean", short: "h" },
       },
     }).values;

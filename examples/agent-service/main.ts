@@ -15,6 +15,8 @@
  *   - it then sends `goOn`, under a key that the event names, so that ten pages begin it once: the agent goes on after the last
  *     step whose result is in the log. A step without a result is done again: to write a file or to run code twice does no harm.
  *
+ * With --trace, it prints the trace of each message: tracing.ts.
+ *
  * To read on: service.ts puts it together; agent.ts is the loop; model.ts has `Model`, **the function where a model goes**, and one
  * that follows a plan; chat.ts has one that asks a server; page/ is what the browser gets, made with envoi/http/client.
  */
@@ -28,7 +30,11 @@ try {
   if (command === undefined) process.stdout.write(USAGE);
   else {
     const endpoint = endpointIn(process.env);
-    const { url } = await startService({ ...command, model: endpoint === undefined ? planned : chatModel(endpoint) });
+    const model = endpoint === undefined ? planned : chatModel(endpoint);
+    const show = (tree: string): void => void process.stdout.write(`${tree}\n`);
+    // Loaded on request: without it, the packages of OpenTelemetry are not needed.
+    const tracing = command.trace ? (await import("./tracing")).tracing(show) : undefined;
+    const { url } = await startService({ ...command, model, ...(tracing && { tracing }) });
     process.stdout.write(`The agent is at ${url.href}\nIts sessions are kept in ${command.data}. Ctrl-C ends it.\n`);
   }
 } catch (error) {

@@ -8,6 +8,7 @@ import { agentOf } from "./agent";
 import type { Model } from "./model";
 import { pageOf } from "./page";
 import { Agent } from "./protocols";
+import type { Tracing } from "./tracing";
 
 export interface ServiceOptions {
   /** The folder that keeps the sessions and their files. It is made if it is not there. */
@@ -21,6 +22,8 @@ export interface ServiceOptions {
   readonly allow: readonly (string | FetchRule)[];
   /** Told what fails. Default: `console`. */
   readonly logger?: Logger;
+  /** Default: nothing is traced. */
+  readonly tracing?: Tracing;
 }
 
 /** Thrown when the service cannot start; its message says what to do. */
@@ -31,13 +34,15 @@ export class CannotStart extends Error {}
  *
  * @throws CannotStart (as a rejection) when the port or the folder is in use, or this machine has no safe way to serve files.
  */
-export async function startService({ data, port, hostname, pause, model, allow, logger }: ServiceOptions) {
+export async function startService(options: ServiceOptions) {
+  const { data, port, hostname, pause, model, allow, logger, tracing } = options;
   const page = await pageOf();
   try {
     const workspaces = join(data, "workspaces");
     mkdirSync(workspaces, { recursive: true });
     const system = createSystem({ ...(logger && { logger }) });
     await checkStart(system, workspaces, allow);
+    tracing?.follow(system);
     return serve(system, {
       port,
       hostname,
@@ -52,6 +57,7 @@ export async function startService({ data, port, hostname, pause, model, allow, 
         onDelete: ({ id }) => rm(join(workspaces, id), { recursive: true, force: true }),
       },
       parts: [page],
+      ...(tracing && { around: tracing.around }),
     });
   } catch (thrown) {
     throw new CannotStart(thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });

@@ -195,7 +195,9 @@ test("the command line", () => {
     data: "/tmp/there",
     pause: 0,
     allow: [],
+    trace: false,
   });
+  expect(parse("--trace")?.trace).toBe(true);
   const urls = ["https://a.test/*", "https://b.test/*"];
   expect(parse(...urls.flatMap((url) => ["--allow", url]))?.allow).toEqual(urls);
   const refused = (...words: string[]): string => refusalOf(() => parse(...words), UsageError);

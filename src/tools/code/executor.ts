@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock, Metadata } from "../../index";
 import { approveRun, GONE } from "./approval";
 import { askerOf, type Task } from "./asker";
@@ -43,6 +44,8 @@ interface Job {
   readonly listeners: Listeners | undefined;
   /** The metadata of its calls of tools. */
   readonly metadata: Metadata | undefined;
+  /** Enters the context of whoever runs the code (P16): a place may become free in that of another run. */
+  readonly enter: <Args extends unknown[], Result>(callback: (...args: Args) => Result, ...args: Args) => Result;
 }
 
 type Limits = Pick<Run, "timeout" | "memory" | "maxOutput">;
@@ -168,7 +171,17 @@ export class Executor {
     if (fault !== null) return refused(fault);
     const input = textOf(request.input, this.#limits.maxInputBytes);
     if (input instanceof CodeRefusal) return refused(input);
-    const job: Job = { code, language, request, input, isolation, session, listeners, metadata };
+    const job: Job = {
+      code,
+      language,
+      request,
+      input,
+      isolation,
+      session,
+      listeners,
+      metadata,
+      enter: AsyncLocalStorage.snapshot(),
+    };
     const program = (session === null ? known : null) ?? this.#read(code, job);
     if (program instanceof CodeRefusal) return refused(program);
     if (session === null && input !== undefined && input.length > LONG_INPUT) return this.#runLater(program, job, task);
@@ -237,7 +250,8 @@ export class Executor {
     const run = new Asked(program, job, session?.limits ?? this.#limits, task);
     const place = session ?? this.#tier(isolation);
     const { openCalls } = this.#limits;
-    const ended = openCalls === undefined ? place.run(run) : withCalls(place, run, () => openCalls(job.metadata));
+    const ended =
+      openCalls === undefined ? place.run(run) : withCalls(place, run, () => job.enter(openCalls, job.metadata));
     return ended instanceof Promise ? whenEnded(ended, program, isolation) : outcomeOf(ended, program, isolation);
   }
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import {
   type ActorStream,
   type AskError,
@@ -44,6 +45,8 @@ export class Broker implements Calls {
   readonly #limits: Required<ToolLimits>;
   readonly #approve: Approve | undefined;
   readonly #beside: { readonly metadata?: Metadata };
+  /** Runs in the context of whoever runs the code (P16): a request of the code comes in that of its process. */
+  readonly #enter: <Result>(callback: () => Result) => Result;
   readonly #streams = new Map<number, OpenStream>();
   /** Aborts all open calls and streams. Made at the first call. */
   #controller: AbortController | null = null;
@@ -58,12 +61,13 @@ export class Broker implements Calls {
     this.#limits = limits;
     this.#approve = approve;
     this.#beside = metadata === undefined ? NOTHING : { metadata };
+    this.#enter = AsyncLocalStorage.snapshot();
   }
 
   async call(request: string, clock: RunClock): Promise<string> {
     if (this.#isClosed) return CLOSED;
     try {
-      const answer = this.#count(request) ? await this.#perform(request, clock) : "";
+      const answer = this.#count(request) ? await this.#enter(() => this.#perform(request, clock)) : "";
       return this.#isSpent || !this.#count(answer) ? this.#overBytes() : answer;
     } catch {
       return refusal("failed", "The call failed on its way.");
