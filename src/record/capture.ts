@@ -79,14 +79,14 @@ export class Capture {
     let by = (handling === undefined ? undefined : this.#markOfHandling(handling)) ?? this.#markOf(metadata);
     if (by === undefined && this.#choose !== null) by = this.#choose() ? UNWRITTEN : NOT_CHOSEN;
     if (by?.isSampled === false) {
-      this.#put(sending, NOT_CHOSEN);
+      sending.mark(this.#key, NOT_CHOSEN);
       return;
     }
     const to = this.correspondents.of(sending.ref);
     const { sender } = sending;
     const from = sender === undefined ? undefined : this.correspondents.of(sender);
     if (!to.isIncluded && to.world === undefined && from?.isIncluded !== true) {
-      if (by !== undefined) this.#put(sending, by.unwritten);
+      if (by !== undefined) sending.mark(this.#key, by.unwritten);
       return;
     }
     const { pattern, isForwarded } = sending;
@@ -100,8 +100,8 @@ export class Capture {
     if (to.world !== undefined) rest += `,"world":true,"outside":${JSON.stringify(to.world)}`;
     const id = this.#message(pattern, route, sending.payload, rest);
     if (isForwarded && handling !== undefined && by !== undefined) this.#handedOn.set(handling, by);
-    if (id !== 0) this.#put(sending, new Mark(id, id, true, route, pattern === "ask"));
-    else this.#put(sending, (by ?? UNWRITTEN).unwritten);
+    if (id !== 0) sending.mark(this.#key, new Mark(id, id, true, route, pattern === "ask"));
+    else sending.mark(this.#key, (by ?? UNWRITTEN).unwritten);
   }
 
   /** Writes the line of a message. Returns its id; 0 when the line was dropped. */
@@ -220,10 +220,6 @@ export class Capture {
 
   #markOfHandling(handling: ObservedHandling): Mark | undefined {
     return this.#handedOn.get(handling) ?? this.#markOf(handling.metadata);
-  }
-
-  #put(sending: ObservedSending, mark: Mark): void {
-    sending.metadata = { ...sending.metadata, [this.#key]: mark };
   }
 
   /** The time since the start, in milliseconds with three digits. */

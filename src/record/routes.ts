@@ -1,5 +1,5 @@
 import { type AnyRef, operationsOf, protocolOf } from "../index";
-import type { Place } from "./sink";
+import type { Place } from "./transforms/transform";
 
 /** One operation of one actor: the texts and places that all of its messages share. */
 export class Route {

@@ -1,3 +1,5 @@
+import type { Place } from "./transforms/transform";
+
 /** Takes the lines of a recording. It never throws and never waits. */
 export interface Sink {
   /**
@@ -7,13 +9,6 @@ export interface Sink {
    * @returns false when the line was dropped.
    */
   append(line: string, isMessage: boolean): boolean;
-}
-
-/** The place of a value in a recording, by which its transforms are chosen. */
-export interface Place {
-  readonly address: string;
-  readonly operation: string;
-  readonly part: "payload" | "reply" | "item" | "error" | "metadata";
 }
 
 /** Writes values as JSON text. It never throws. */

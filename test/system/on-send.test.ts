@@ -206,3 +206,35 @@ test("P4: an observer that throws, or gives metadata that is none, is logged, an
   ]);
   expect(() => system.onSend(1 as unknown as OnSend)).toThrow("An observer is a function: system.onSend(");
 });
+
+test("mark() adds a value under a symbol that stays with the message, and beside the metadata that it has", async () => {
+  const { system, settle } = createTestSystem();
+  const key = Symbol("mark");
+  const seen: unknown[] = [];
+  const end = system.spawn("end", Work, plain);
+  const ref = system.spawn("start", Work, (ctx) => ({
+    ...plain(),
+    note: (n) => (n === 1 ? ctx.tell(end, "note", n) : ctx.forward(end)),
+    say: (text) => text,
+  }));
+  let sent = 0;
+  system.onSend((sending) => sending.mark(key, ++sent));
+  system.around((handling, run) => {
+    const { traceparent, [key as never]: mark } = handling.metadata;
+    seen.push([handling.address, handling.operation, mark, traceparent]);
+    run();
+  });
+  ref.tell("note", 1, { metadata: { traceparent: "given" } });
+  await settle();
+  await ref.ask("say", "x");
+  await system.router.ask(createMessage(ref.address, "say", "x"));
+  await receive(ref).ask("say", "x");
+  await settle();
+  expect(seen).toEqual([
+    ["@(start)", "note", 1, "given"],
+    ["@(end)", "note", 2, "given"],
+    ["@(start)", "say", 3, undefined],
+    ["@(start)", "say", 4, undefined],
+    ["@(start)", "say", 5, undefined],
+  ]);
+});

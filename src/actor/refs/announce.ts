@@ -3,7 +3,7 @@ import type { Metadata, Pattern } from "../../message/message";
 import { sentenceOf } from "../../message/sentence-of";
 import { hearRejection } from "../../runtime/thenable";
 import type { Envelope, Environment, Recipient } from "../contract";
-import { isFromOutside, metadataOf, NO_METADATA, replaceMetadata, senderOf } from "../envelopes/origin";
+import { addMark, isFromOutside, metadataOf, NO_METADATA, replaceMetadata, senderOf } from "../envelopes/origin";
 import type { ObservedHandling, ObservedSending, OnSend } from "../observers";
 
 /** A message that is about to be sent. */
@@ -43,6 +43,9 @@ class Sending implements ObservedSending {
   }
   get handling(): ObservedHandling | undefined {
     return this.#handling;
+  }
+  mark(key: symbol, value: unknown): void {
+    addMark(this.#envelope, key, value);
   }
   get sender(): AnyRef | undefined {
     return senderOf(this.#envelope, this.#to.environment)?.ref;

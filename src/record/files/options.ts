@@ -39,7 +39,7 @@ export interface RecordingFileOptions {
   readonly rotate?: RotateOptions | undefined;
   /** `"zstd"` compresses what was gathered in 100 ms, so a crash loses that much. Default: false, which gathers 5 ms. */
   readonly compress?: "zstd" | false | undefined;
-  /** Bytes of lines that wait to be written, beyond which lines are dropped and counted. Default: 8 MiB. */
+  /** Bytes of lines that wait to be written, a character counted as one, beyond which lines are dropped and counted. Default: 8 MiB. */
   readonly maxBuffer?: number | undefined;
   /** More members of the `close` line. Default: none. */
   readonly closing?: (() => object) | undefined;

@@ -100,9 +100,9 @@ export class RecordingFile {
    */
   append(line: string, isMessage: boolean): boolean {
     if (this.#part === null || this.#closing !== null) return this.#drop(isMessage);
-    const bytes = Buffer.byteLength(line) + 1;
+    const bytes = line.length + 1; // As many as characters, mostly: to count them took 0.3 µs of a line.
     const held = this.#waiting.bytes + (this.#batch?.bytes ?? 0);
-    if (held + bytes > this.#maxBuffer || bytes > MAX_LINE_BYTES) {
+    if (held + bytes > this.#maxBuffer || isTooLong(line)) {
       this.#lost.lines++;
       if (isMessage) this.#lost.messages++;
       return this.#drop(isMessage);
@@ -361,6 +361,10 @@ export class RecordingFile {
     }
   }
 }
+
+/** Looks closely at lines alone that may be too long: a character takes at most three bytes. */
+const isTooLong = (line: string): boolean =>
+  line.length * 3 >= MAX_LINE_BYTES && Buffer.byteLength(line) >= MAX_LINE_BYTES;
 
 const NEWLINE = 10;
 

@@ -9,7 +9,7 @@ export interface Batch {
   readonly lines: string[];
   /** Beside each line: its kind. */
   readonly kinds: Kind[];
-  /** In UTF-8, with the line ends. */
+  /** The size with the line ends: the characters, which of Latin text are as many as the bytes. */
   bytes: number;
 }
 
@@ -29,7 +29,7 @@ export class Waiting {
     return this.#bytes;
   }
 
-  /** @param bytes its size in UTF-8, with the line end. */
+  /** @param bytes its size with the line end. */
   add(line: string, kind: Kind, bytes: number): void {
     const last = this.#last;
     last.lines.push(line);
