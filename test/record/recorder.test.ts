@@ -67,7 +67,7 @@ test("the header says what was recorded, and by which envoi", async () => {
     system: "shop",
     seed: 7,
     include: ["@(tools/*)"],
-    transforms: ["redact payload.email", "keep tokens"],
+    transforms: [expect.stringContaining("payload.email")],
   });
 });
 
