@@ -21,7 +21,7 @@ import { limitsOf } from "./limits";
 import { messagesPart } from "./messages";
 import { WAIT } from "./options";
 import { refuse, SERVICE_FAILED } from "./problem";
-import { type Place, RouteTable } from "./route-table";
+import { type Place, RouteTable, withoutBody } from "./route-table";
 import { serverIn } from "./server";
 import type { OperationName, SessionsOf, SessionsOptions } from "./sessions/options";
 import { sessionsPart } from "./sessions/sessions";
@@ -300,13 +300,6 @@ class SystemGateway implements Site {
       }
     }
   }
-}
-
-/** The response to a HEAD: that of a GET, without its body. */
-async function withoutBody(answer: Response | Promise<Response>): Promise<Response> {
-  const { status, headers, body } = await answer;
-  await body?.cancel();
-  return new Response(null, { status, headers });
 }
 
 /**

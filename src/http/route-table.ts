@@ -112,3 +112,10 @@ const allowOf = (methods: ReadonlyMap<string, Route>): string =>
 const isOpen = (part: string): boolean => part.startsWith(":");
 const opened = (parts: readonly string[]): number => parts.filter(isOpen).length;
 const patternOf = (parts: readonly string[]): string => parts.map((part) => (isOpen(part) ? ":" : part)).join("/");
+
+/** The response to a HEAD: that of a GET, without its body. */
+export async function withoutBody(answer: Response | Promise<Response>): Promise<Response> {
+  const { status, headers, body } = await answer;
+  await body?.cancel();
+  return new Response(null, { status, headers });
+}

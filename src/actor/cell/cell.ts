@@ -339,11 +339,7 @@ export class Cell implements Runnable, Recipient {
   }
 }
 
-/**
- * The cell behind a reference.
- *
- * @throws TypeError when it is no reference.
- */
+/** The cell behind a reference. Throws a TypeError for a reference of another copy of envoi. */
 export function cellOf(ref: AnyRef): Cell {
   const recipient = recipientOf(ref);
   if (recipient instanceof Cell) return recipient;
