@@ -46,9 +46,20 @@ export interface CallOptions {
   readonly timeout?: number;
   /** Go with this request alone; not with a socket. Default: none. */
   readonly headers?: ClientHeaders;
-  /** The trace that it belongs to (W3C Trace Context). Default: none. */
+  /**
+   * The trace that it belongs to (W3C Trace Context). In a handler, write `...traceOf(ctx.metadata)` for it and its state: a client knows
+   * nothing of the message that is handled. Default: none.
+   */
   readonly traceparent?: string;
+  /** The state of that trace. Default: none. */
+  readonly tracestate?: string;
 }
+
+/** The trace of a call: headers of a request, or members of a frame. */
+export const traceIn = ({ traceparent, tracestate }: CallOptions): Record<string, string> => ({
+  ...(traceparent !== undefined && { traceparent }),
+  ...(tracestate !== undefined && { tracestate }),
+});
 
 /** The options of a stream. */
 export interface StreamCallOptions extends Omit<CallOptions, "timeout"> {

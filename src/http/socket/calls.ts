@@ -6,7 +6,7 @@ import {
   type MessageFrame,
   type Metadata,
   type Responder,
-  traceContext,
+  traceOf,
 } from "../../index";
 import { logFailure } from "../actors";
 import type { Caller } from "../contract";
@@ -171,8 +171,8 @@ export class Calls {
 
   /** Hands a message to its actor. */
   #send(frame: MessageOfClient | TellOfClient, id: string, credit: number, wantsProgress = false): void {
-    const { kind, to, type, payload, timeLeft = Number.POSITIVE_INFINITY, traceparent } = frame;
-    const trace = traceContext(traceparent, undefined);
+    const { kind, to, type, payload, timeLeft = Number.POSITIVE_INFINITY } = frame;
+    const trace = traceOf(frame);
     const { addresses, site } = this.#hub;
     const isBounded = kind === "ask" || kind === "offer";
     this.#responder.take({

@@ -24,6 +24,8 @@ export interface MessageOfClient {
   readonly wantsProgress?: boolean;
   /** The trace that the message belongs to (W3C trace context). */
   readonly traceparent?: string;
+  /** The state of that trace. */
+  readonly tracestate?: string;
 }
 
 /** A message without an answer. */
@@ -109,7 +111,7 @@ export function faultOf(value: unknown): string | undefined {
 }
 
 function faultOfMessage(frame: Record<string, unknown>): string | undefined {
-  const { to, type, timeLeft, credit, wantsProgress, traceparent } = frame;
+  const { to, type, timeLeft, credit, wantsProgress, traceparent, tracestate } = frame;
   if (typeof to !== "string" || typeof type !== "string") return "A message has to and type, which are texts.";
   if (timeLeft !== undefined && !(typeof timeLeft === "number" && timeLeft > 0)) {
     return "timeLeft is a number of milliseconds above 0.";
@@ -117,6 +119,7 @@ function faultOfMessage(frame: Record<string, unknown>): string | undefined {
   if (credit !== undefined && !isCount(credit, 0)) return "The credit of a stream is a whole number from 0.";
   if (wantsProgress !== undefined && typeof wantsProgress !== "boolean") return "wantsProgress is true or false.";
   if (traceparent !== undefined && typeof traceparent !== "string") return "traceparent is a text.";
+  if (tracestate !== undefined && typeof tracestate !== "string") return "tracestate is a text.";
   return undefined;
 }
 

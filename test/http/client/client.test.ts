@@ -59,8 +59,9 @@ test("an ask gives the reply, and a tell is taken", async () => {
 
 test("token, headers and the trace go with each request", async () => {
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-  const told = await client.counter.ask("told", undefined, { traceparent, headers: { "x-app": "one" } });
-  expect(told._unsafeUnwrap()).toMatchObject({ app: "one", caller: "ada", traceparent });
+  const trace = { traceparent, tracestate: "vendor=1" };
+  const told = await client.counter.ask("told", undefined, { ...trace, headers: { "x-app": "one" } });
+  expect(told._unsafeUnwrap()).toMatchObject({ app: "one", caller: "ada", ...trace });
   let renewed = 0;
   const other = createClient<typeof service>({
     url,

@@ -29,6 +29,7 @@ test("P18: what is no text of frames closes the socket with a code and a reason,
     [JSON.stringify([{ ...ask, timeLeft: 0 }]), 1007, "timeLeft is a number of milliseconds above 0."],
     [JSON.stringify([{ ...ask, wantsProgress: 1 }]), 1007, "wantsProgress is true or false."],
     [JSON.stringify([{ ...ask, traceparent: {} }]), 1007, "traceparent is a text."],
+    [JSON.stringify([{ ...ask, tracestate: 1 }]), 1007, "tracestate is a text."],
     [
       JSON.stringify([{ ...ask, kind: "stream", credit: -1 }]),
       1007,

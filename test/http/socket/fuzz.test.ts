@@ -27,6 +27,7 @@ const frame = fc.record(
     count: field(fc.integer({ min: 1, max: 100 })),
     wantsProgress: field(fc.boolean()),
     traceparent: field(fc.string()),
+    tracestate: field(fc.string()),
     topic: field(name),
     token: field(fc.string()),
     metadata: odd,
@@ -50,7 +51,7 @@ test("P18: no text of whatever shape does more than close its own socket, with a
       const outcome = await Promise.race([client.outcome("last").catch(() => undefined), client.closed]);
       if (outcome !== undefined && "code" in outcome) {
         expect(outcome.code).toBeOneOf([1007, 1008]);
-        expect(outcome.reason).toMatch(/^[A-Z].*\.$|^timeLeft|^wantsProgress|^traceparent/);
+        expect(outcome.reason).toMatch(/^[A-Z].*\.$|^timeLeft|^wantsProgress|^trace(parent|state)/);
       } else client.socket.close();
       const told = JSON.stringify(client.frames);
       expect(told).not.toContain("inner/");
