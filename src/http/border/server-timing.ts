@@ -38,7 +38,8 @@ export class ServerTimings {
 
   #observe(): void {
     this.#stop = this.#system.around((handling, run) => {
-      const timing: unknown = handling.kind === "message" ? Reflect.get(handling.metadata, MARK) : undefined;
+      const { kind } = handling;
+      const timing: unknown = kind === "message" || kind === "relay" ? Reflect.get(handling.metadata, MARK) : undefined;
       if (!(timing instanceof RequestTiming)) return run();
       timing.handling();
       run(() => timing.handled());
@@ -106,7 +107,7 @@ export class RequestTiming implements Timing {
     return Object.assign(metadata ?? {}, { [MARK]: this });
   }
 
-  /** A handler begins. */
+  /** A handler begins, or a transport has the message. */
   handling(): void {
     this.#lap("queue");
   }

@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import { type ClientError, errorOfResponse, failure, jsonIn, strange } from "./client-error";
 import { EventFollower } from "./event-follower";
 import { itemsOf } from "./items";
-import { type CallOptions, Limit, type Settings, type StreamCallOptions, traceIn } from "./settings";
+import { type CallOptions, Limit, type Settings, type StreamCallOptions } from "./settings";
 
 /** Sends messages to actors. `what` names the operation in sentences. */
 export interface Calls {
@@ -17,8 +17,11 @@ export interface Calls {
 }
 
 /** The headers of a request. */
-export function headersOf({ headers, ...options }: CallOptions, more: Record<string, string>): Record<string, string> {
-  return { ...headers, ...traceIn(options), ...more };
+export function headersOf(
+  { headers, traceparent, tracestate }: CallOptions,
+  more: Record<string, string>,
+): Record<string, string> {
+  return { ...headers, ...(traceparent && { traceparent }), ...(tracestate && { tracestate }), ...more };
 }
 
 /** A payload as JSON; undefined for none. */

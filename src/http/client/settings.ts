@@ -55,12 +55,6 @@ export interface CallOptions {
   readonly tracestate?: string;
 }
 
-/** The trace of a call: headers of a request, or members of a frame. */
-export const traceIn = ({ traceparent, tracestate }: CallOptions): Record<string, string> => ({
-  ...(traceparent !== undefined && { traceparent }),
-  ...(tracestate !== undefined && { tracestate }),
-});
-
 /** The options of a stream. */
 export interface StreamCallOptions extends Omit<CallOptions, "timeout"> {
   /**
@@ -105,7 +99,7 @@ function urlOf(given: string | URL | undefined): string {
   }
   const said = String(given).replace(/\/\/[^/]*@/, "//…@");
   throw new TypeError(
-    `A client needs the url of a gateway, such as "https://service.example/api", without a user, a query and a hash; only a page may give a path alone; got ${said}.`,
+    `A client needs the url of a gateway, such as "https://service.example/api", without user, query or hash; a page may give a path; got ${said}.`,
   );
 }
 

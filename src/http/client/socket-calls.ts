@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import { type ClientError, failure } from "./client-error";
 import { bodyOf, type Calls, nameOf } from "./http-calls";
-import { type CallOptions, Limit, type Settings, type StreamCallOptions, type Timer, traceIn } from "./settings";
+import { type CallOptions, Limit, type Settings, type StreamCallOptions, type Timer } from "./settings";
 import { type Call, errorIn, type LinkEvents, PROTOCOL, SocketLink } from "./socket-link";
 import { readerOf, type SocketSource } from "./socket-reader";
 import { type SubscribeOptions, subscriptionTo } from "./subscription";
@@ -69,7 +69,7 @@ export class SocketCalls implements Calls {
       const id = this.#send(
         kind,
         what,
-        { to: actor, type: operation, ...traceIn(options), ...timeLeftOf(timeout) },
+        { to: actor, type: operation, ...traceOf(options), ...timeLeftOf(timeout) },
         body.value,
         {
           take(frame) {
@@ -97,7 +97,7 @@ export class SocketCalls implements Calls {
   ): AsyncIterableIterator<unknown, undefined> {
     const what = nameOf(actor, operation);
     const body = bodyOf(payload, what);
-    const head = { to: actor, type: operation, credit: CREDIT, ...traceIn(options) };
+    const head = { to: actor, type: operation, credit: CREDIT, ...traceOf(options) };
     let taken = 0;
     let isShown = false;
     const source: SocketSource = {
@@ -239,4 +239,6 @@ export class SocketCalls implements Calls {
   }
 }
 
+/** JSON leaves out what is undefined. */
+const traceOf = ({ traceparent, tracestate }: CallOptions): object => ({ traceparent, tracestate });
 const timeLeftOf = (timeLeft: number): object => (timeLeft < Number.POSITIVE_INFINITY ? { timeLeft } : {});

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createGateway } from "../../../src/http/index";
-import { defineProtocol, Type } from "../../../src/index";
+import { address, defineProtocol, Type } from "../../../src/index";
 import { testSystems } from "../../actor/test-system";
 import { get, post } from "../counter";
 import { byName, createService } from "./service";
@@ -58,6 +58,27 @@ describe("Server-Timing", () => {
     expect(second).toBe(
       "auth;dur=7.00, validate;dur=0.00, queue;dur=30.00, handler;dur=40.00, encode;dur=0.00, total;dur=77.00",
     );
+  });
+
+  test("of an actor elsewhere tells what its transport took, and counts no handler that it asked", async () => {
+    const { system, clock, advance } = createTestSystem();
+    const { ref } = system.attach(address("node-7/looked"), Looked, {
+      send: (out) => void clock.setTimer(() => out.complete(1), 25),
+      cancel() {},
+      credit() {},
+      close() {},
+    });
+    const front = system.spawn("front", Looked, (ctx) => ({
+      look: async () => (await ctx.ask(ref, "look")).unwrapOr(0),
+    }));
+    const expose = { ref: { ref, operations: ["look"] }, front: { ref: front, operations: ["look"] } } as const;
+    const gateway = createGateway(system, { expose, serverTiming: true });
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    for (const name of ["ref", "front"]) {
+      const answer = get(gateway, `/actors/${name}/look`, { ...PREFER, traceparent });
+      await advance(50);
+      expect(timingOf(await answer)).toContain("queue;dur=0.00, handler;dur=25.00,");
+    }
   });
 
   test("is told to those who prefer it, where the owner allows it, and in no refusal of a stranger", async () => {

@@ -88,3 +88,32 @@ test("P18: long events are read a few at a time", async () => {
   expect(idsOf((after) => store.endedEvents(number, after, 100))).toEqual(expected);
   await store.close();
 });
+
+test("a message of a session, and what is answered later, is in the trace of its request", async () => {
+  const seen: unknown[] = [];
+  await using room = new Room({
+    factory(ctx, session) {
+      const chat = createChat(ctx, session);
+      const note = (): void => void seen.push(ctx.metadata);
+      return {
+        ...chat,
+        say(text) {
+          note();
+          return chat.say(text);
+        },
+        heard() {
+          note();
+          return [];
+        },
+      };
+    },
+  });
+  const at = await room.open();
+  const trace = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: "vendor=1" };
+  expect((await room.send(at, "heard", undefined, trace)).status).toBe(200);
+  expect((await room.send(at, "say", "hello", { ...trace, prefer: "respond-async" })).status).toBe(202);
+  await room.test.settle();
+  expect((await room.send(at, "heard", undefined, { traceparent: "00-0-0-00" })).status).toBe(200);
+  const ada = { caller: "ada" };
+  expect(seen).toEqual([{ ...ada, ...trace }, { ...ada, ...trace }, ada]);
+});
