@@ -55,6 +55,7 @@ export const charts: Readonly<Record<string, readonly [question: string, ...figu
   rpc: ["What does it cost to check and to route a message of JSON-RPC, over parsing it?"],
   acp: ["What do messages of the Agent Client Protocol cost, checked by its schema, over parsing them?"],
   mcp: ["What does a tool call cost over the same call of the official SDK's own server?"],
+  record: ["What does a request cost a server that records, and one that does not?", "cpu"],
   survival: ["What does it cost to fail, to be told of an end, and to put messages aside?"],
 };
 
