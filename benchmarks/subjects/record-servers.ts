@@ -31,12 +31,12 @@ const Desk = defineProtocol("desk", {
 const operations = ["hello", "take", "hash", "wait", "join", "copy"] as const;
 
 /** Five transforms, of which four find something in the row of transforms. */
-export const transforms = [
-  redact("user.email"),
-  redact("*.email"),
-  mask("*.card"),
-  replace("*.visits[*].address", "somewhere"),
-  drop("metadata.**"),
+const transforms = [
+  redact("email"),
+  redact("**.ssn"),
+  mask("card"),
+  replace("visits[*].address", "somewhere"),
+  drop("name"),
 ];
 
 /** The way of recording that a server or a row has. */
@@ -56,7 +56,12 @@ function start(options: Omit<RecorderOptions, "to">): Started {
   const system = createSystem();
   const folder = makeFolder(disk, "envoi-record-");
   const to = join(folder.path, "run.ndjson");
-  const recording = recorder(system, { ...options, to, rotate: { keep: Number.POSITIVE_INFINITY }, maxBuffer: 256 * 2 ** 20 });
+  const recording = recorder(system, {
+    ...options,
+    to,
+    rotate: { keep: Number.POSITIVE_INFINITY },
+    maxBuffer: 256 * 2 ** 20,
+  });
   const handlers = {
     hello: () => HELLO,
     take: <Taken>(order: Taken) => order,

@@ -140,6 +140,12 @@ describe("names that say that a secret follows", () => {
     ]);
   });
 
+  test("hex of digits alone is found where it is long", () => {
+    const hex = Buffer.from(`Bearer ${"q7R8".repeat(5)} secret=2026`).toString("hex");
+    expect(text({ hex })).toMatch(/redacted:/);
+    expect(text({ card: "4242424242424242" })).toBe('{"card":"4242424242424242"}');
+  });
+
   test("header fields one after the other", () => {
     expect(text(["Host", "a", "Cookie", `sid=${SECRET}`])).not.toInclude(SECRET);
   });

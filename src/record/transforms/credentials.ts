@@ -48,6 +48,10 @@ const CREDENTIALS: readonly Credential[] = [
   { group: "keys", pattern: /(hooks\.slack\.com\/services\/)([\w/-]{10,})/g },
 ];
 
+/** The beginnings of all of them. To look for these alone takes a tenth of the time, and most texts have none. */
+const BEGINNINGS =
+  /:\/\/|bearer|dpop|token|basic|eyJ|[sr]k[-_]|gh[pousr]_|github_pat|glpat|npm_|hf_|whsec|shp[as]|pypi-|dop_v1|xapp-|xox|AIza|ya29|AGE-|A[KSBC][IC]A|SG\.|hooks\.slack|-----BEGIN/i;
+
 /** True for a text that nobody writes by hand: a digit, or capitals among small letters. */
 function isRandom(text: string): boolean {
   return /[0-9]/.test(text) || /[a-z][A-Z]|[A-Z]{2}[a-z]/.test(text);
@@ -63,6 +67,7 @@ export function redactCredentials(
   isOn: (group: DefaultName) => boolean,
   redacted: (secret: string) => string,
 ): string {
+  if (!BEGINNINGS.test(text)) return text;
   let result = isOn("keys") ? redactPrivateKeys(text, redacted) : text;
   for (const { group, pattern, isSecret } of CREDENTIALS) {
     if (!isOn(group)) continue;

@@ -43,10 +43,10 @@ const MARKS: readonly string[] = [
 const RUN = 16;
 /**
  * Base64 of four times three printable characters, from the beginning of a group on; or hex of eight. Each has so many characters that
- * cannot be that a random text rarely is one: an id is a hit once in some ten thousand.
+ * cannot be that a random text rarely is one: an id is a hit once in some ten thousand. Sixteen digits are a card's, and no hex.
  */
 export const ENCODED =
-  /(?:[I-Za-f][C-HS-Xi-nyz0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){4}|(?:[2-7][0-9a-fA-F]){8}/;
+  /(?:[I-Za-f][C-HS-Xi-nyz0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){4}|(?:[2-7][0-9a-fA-F]){8}(?<=[a-fA-F][0-9]{0,15}|[0-9]{40})/;
 
 /** One bit beside the class of a character: it is a letter or a digit. */
 const ALPHANUMERIC = 64;
