@@ -51,8 +51,9 @@ export class Spot {
     this.#positions = positions;
     this.transform = positions.find(({ transform, at }) => at === transform.steps.length)?.transform ?? null;
     this.#isSameForItems = positions.every(({ transform, at }) => {
-      const kind = transform.steps[at]?.kind;
-      return kind === undefined || kind === "any" || kind === "deep";
+      const step = transform.steps[at];
+      if (step?.kind === "key") return !/^[0-9]+$/.test(step.key);
+      return step?.kind !== "pattern" || /[^0-9*]/.test(step.pattern);
     });
   }
 
