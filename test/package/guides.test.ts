@@ -41,12 +41,16 @@ test.each(pages)("each link of %s leads to a file, and to a heading of it", asyn
   expect(broken).toEqual([]);
 });
 
-test("each test that SECURITY.md names for the door to HTTP is there", async () => {
-  const tests = [...new Bun.Glob("**/*.test.ts").scanSync({ cwd: join(root, "test/http") })];
-  const [, ofDoor = ""] = (await textOf("SECURITY.md")).split("## What the door to HTTP protects against");
-  const named = [...ofDoor.matchAll(/`([\w./-]+\.test\.ts)`/g)].map(([, name = ""]) => name);
-  expect(named.length).toBeGreaterThan(30);
-  expect(named.filter((name) => !tests.some((file) => `test/http/${file}`.endsWith(name)))).toEqual([]);
+test.each([
+  ["the door to HTTP", "What the door to HTTP protects against", "test/http", 30],
+  ["recordings", "What recordings protect against", "test/record", 5],
+])("each test that SECURITY.md names for %s is there", async (_, heading, folder, least) => {
+  const tests = [...new Bun.Glob("**/*.test.ts").scanSync({ cwd: join(root, folder) })];
+  const [, behind = ""] = (await textOf("SECURITY.md")).split(`## ${heading}\n`);
+  const [section = ""] = behind.split("\n## ");
+  const named = [...section.matchAll(/`([\w./-]+\.test\.ts)`/g)].map(([, name = ""]) => name);
+  expect(named.length).toBeGreaterThan(least);
+  expect(named.filter((name) => !tests.some((file) => `${folder}/${file}`.endsWith(name)))).toEqual([]);
 });
 
 test("each promise that a test names is on the page of promises", async () => {
