@@ -75,11 +75,19 @@ export class ReplayClock implements Clock {
     this.#now = Math.max(this.#now, moment);
   }
 
+  /** As `advanceTo`; but timers that are due at the moment itself fire later. */
+  async advanceBefore(moment: number): Promise<void> {
+    await this.settle();
+    while (await this.fireNext(moment, true)) {}
+    this.#now = Math.max(this.#now, moment);
+  }
+
   /** Moves to the next timer that is due by a moment, and fires it. False when there is none. */
-  async fireNext(by: number): Promise<boolean> {
+  async fireNext(by: number, isBefore = false): Promise<boolean> {
     let next: SetTimer | undefined;
     for (const timer of this.#timers) {
-      if (timer.due > by || (next !== undefined && !isBefore(timer, next))) continue;
+      if (timer.due > by || (isBefore && timer.due === by)) continue;
+      if (next !== undefined && !isEarlier(timer, next)) continue;
       next = timer;
     }
     if (next === undefined) return false;
@@ -91,7 +99,7 @@ export class ReplayClock implements Clock {
   }
 }
 
-const isBefore = (a: SetTimer, b: SetTimer): boolean => a.due < b.due || (a.due === b.due && a.order < b.order);
+const isEarlier = (a: SetTimer, b: SetTimer): boolean => a.due < b.due || (a.due === b.due && a.order < b.order);
 
 /** Waits for a turn of the machine's event loop: it comes after all microtasks, including those that microtasks add. */
 const turn = (): Promise<void> => new Promise((resolve) => systemClock.macrotask(resolve));

@@ -109,7 +109,7 @@ export async function replay(
     throw new TypeError(`The setup of a replay returns the system that it has built; got ${quote(system)}.`);
   }
   try {
-    await run.play(system, codec);
+    await run.play(system, codec, worlds[0]);
     const judge = new Judge(tape, codec, { compare, ignore });
     for (const sent of run.sent) judge.judge(sent, system);
     judge.judgeOrder(run.sent);

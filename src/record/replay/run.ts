@@ -4,6 +4,7 @@ import type { Codec } from "./codec";
 import { Sender } from "./send";
 import { type Ends, Sent, watch } from "./sent";
 import type { RecordedMessage, Tape } from "./tape";
+import type { RecordedWorld } from "./world";
 
 /** Milliseconds by which timers may be later than in the recording: the timers of a system have ticks of 1 ms. */
 const SLACK = 10;
@@ -40,11 +41,13 @@ export class Run {
   }
 
   /** Sends all, and waits for each message whose end is recorded. */
-  async play(system: System, codec: Codec): Promise<void> {
+  async play(system: System, codec: Codec, world: RecordedWorld | undefined): Promise<void> {
     watch(system);
     const sender = new Sender(system, codec);
     for (const { kind, index, at, message } of this.#tape.steps) {
-      await this.#clock.advanceTo(at);
+      if (message.role === "world" && kind !== "message") await this.#clock.advanceBefore(at);
+      else await this.#clock.advanceTo(at);
+      world?.reach(index);
       if (message.role !== "outside") continue;
       if (kind === "message") this.#send(sender, new Sent(message, codec, this.#ends));
       else if (this.#options.order === "recorded") await this.#follow(system, message, index);

@@ -53,12 +53,17 @@ export class RecordedWorld implements World {
   readonly #parts: WorldParts;
   readonly #library: Library;
   readonly #attached = new WeakMap<System, Map<string, { readonly ref: unknown; readonly answers: Answers }>>();
-  readonly #players = new WeakMap<System, Player>();
+  readonly #players = new Map<System, Player>();
 
   constructor(parts: WorldParts) {
     this.#parts = parts;
     this.seed = parts.tape.header.seed;
     this.#library = new Library(parts.tape.toWorld, parts.match, parts.codec.sharesKey);
+  }
+
+  /** The replay has come to a line: what was answered there is answered now. */
+  reach(index: number): void {
+    for (const player of this.#players.values()) player.reach(index);
   }
 
   /** The recorded calls by actors that were not made so far, in their order. Nobody knows who would make the others. */

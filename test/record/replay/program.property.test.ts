@@ -93,14 +93,18 @@ function build(system: System, recording: Recording, isConcurrent: boolean): voi
       { concurrency: isConcurrent ? 8 : 1, supervision: { decide: () => "resume" } },
     );
   for (let at = 0; at <= ACTORS; at++) refs.push(spawn(`a${at}`, at));
+  let naps = 0; // No two answers come at one moment: only the machine knows which of these was first.
   let own = 0; // The world counts for itself: in a replay, it is not there.
   refs.push(
     recording.outside("world", Actor, () =>
       system.spawn("world", Actor, () => {
+        const nap = (time: number): Promise<void> =>
+          new Promise((resolve) => system.clock.setTimer(resolve, time + 0.001 * ++naps));
         async function* answer(todo: readonly Step[]): AsyncGenerator<string> {
+          await nap(0);
           for (const step of todo) {
             if (step.do === "throw") throw new RangeError("the world ended");
-            if (step.do === "sleep") await new Promise<void>((resolve) => system.clock.setTimer(resolve, step.for));
+            if (step.do === "sleep") await nap(step.for);
             yield `world ${own++}`;
           }
         }

@@ -1,0 +1,169 @@
+import { describe, expect, test } from "bun:test";
+import { type Clock, createSystem, defineProtocol, systemClock, Type } from "../../../src/index";
+import { NotRecorded, type RecordingLine, recorder, replay } from "../../../src/record/index";
+import { createManualClock } from "../../../src/testing/index";
+import { folders } from "../recorded";
+import { ask, end, item, lines, stream } from "./lines";
+
+const folder = folders();
+const Model = defineProtocol("model", {
+  think: { payload: Type.String(), reply: Type.String() },
+  tokens: { payload: Type.Number(), stream: Type.Number() },
+});
+const quiet = { warn() {}, error() {} };
+const outside = { from: "@(agent)", world: true as const, outside: "model" };
+const at = "@(gpt)";
+
+/** A system whose model is answered from lines. */
+async function modelOf(recorded: readonly RecordingLine[], tail = "", clock: Clock = systemClock) {
+  const to = `${folder()}/run.ndjson`;
+  await Bun.write(to, recorded.map((line) => `${JSON.stringify(line)}\n`).join("") + tail);
+  const system = createSystem({ clock, logger: quiet });
+  const recording = recorder(system, { to, mode: "replay" });
+  const model = recording.outside("model", Model, () => {
+    throw new Error("is not called");
+  });
+  // A call by an actor: that of a program outside of actors is another one.
+  const Asker = defineProtocol("asker", {
+    ask: { payload: Type.String(), reply: Type.Unknown() },
+    read: { payload: Type.Number(), reply: Type.Unknown() },
+  });
+  const agent = system.spawn(
+    "agent",
+    Asker,
+    (ctx) => ({
+      ask: async (text) =>
+        (await ctx.ask(model, "think", text, { timeout: 1_000 })).match(
+          (said) => said,
+          (error) => error,
+        ),
+      read: (most) => Array.fromAsync(ctx.stream(model, "tokens", most, { credit: 1 })),
+    }),
+    { concurrency: 9 },
+  );
+  return { agent, model };
+}
+
+describe("as the world, on any clock", () => {
+  test("equal calls get their recorded answers one after the other, and one more is refused", async () => {
+    const { agent } = await modelOf(
+      lines(
+        ask(1, 0, at, "think", "a", outside),
+        end(1, 1, { value: "first" }),
+        ask(2, 2, at, "think", "a", outside),
+        end(2, 3, { value: "second" }),
+      ),
+    );
+    const said = async () => (await agent.ask("ask", "a"))._unsafeUnwrap();
+    expect([await said(), await said()]).toEqual(["first", "second"]);
+    const error = (await said()) as { readonly kind: string; readonly cause: unknown };
+    expect(error.kind).toBe("handler-failed");
+    expect(error.cause).toBeInstanceOf(NotRecorded);
+    expect(String(error.cause)).toContain("was called more often than in the recording");
+  });
+
+  test("calls of one turn are answered in the recorded order; a failure fails again; no answer is none", async () => {
+    const clock = createManualClock();
+    const { agent } = await modelOf(
+      lines(
+        ask(1, 0, at, "think", "a", outside),
+        ask(2, 0, at, "think", "b", outside),
+        ask(3, 0, at, "think", "c", outside),
+        ask(4, 0, at, "think", "d", outside),
+        end(2, 3, { value: "B" }),
+        end(1, 4, { value: "A" }),
+        end(3, 5, { outcome: "failed", error: { name: "RangeError", message: "too much" } }),
+      ),
+      "",
+      clock,
+    );
+    const order: string[] = [];
+    const asked = ["a", "b", "c", "d"].map(async (text) => {
+      const said = (await agent.ask("ask", text))._unsafeUnwrap();
+      order.push(text);
+      return said;
+    });
+    await clock.settle();
+    expect(order.slice(0, 2)).toEqual(["b", "a"]);
+    await clock.advance(1_000);
+    const [a, b, c, d] = await Promise.all(asked);
+    expect([a, b]).toEqual(["A", "B"]);
+    expect(c).toMatchObject({ kind: "handler-failed", cause: { name: "RangeError", message: "too much" } });
+    expect(d).toMatchObject({ kind: "timeout" });
+  });
+
+  test("streams come item by item, as their reader has room", async () => {
+    const { agent } = await modelOf(
+      lines(stream(1, 0, at, "tokens", 3, outside), item(1, 1, 10), item(1, 2, 20), item(1, 3, 30), end(1, 4)),
+    );
+    expect((await agent.ask("read", 3))._unsafeUnwrap()).toEqual([10, 20, 30]);
+  });
+
+  test("a torn file answers with what it has; one of a later format, or none at all, is refused at once", async () => {
+    const { agent } = await modelOf(
+      lines(ask(1, 0, at, "think", "a", outside), end(1, 1, { value: "A" })),
+      '{"kind":"mess',
+    );
+    expect((await agent.ask("ask", "a"))._unsafeUnwrap()).toBe("A");
+    const later = lines().map((line) => ({ ...line, format: 99 }) as never);
+    await expect(modelOf(later)).rejects.toThrow("format 99");
+    const system = createSystem();
+    expect(() => recorder(system, { to: "/nowhere/run.ndjson", mode: "replay" })).toThrow("no recording at /nowhere");
+  });
+});
+
+test("by order, a call with another payload is answered, and told", async () => {
+  const Agent = defineProtocol("agent", { work: { reply: Type.String() } });
+  const recorded = lines(
+    ask(1, 0, "@(agent)", "work"),
+    ask(2, 1, at, "think", "a", { ...outside, cause: 1 }),
+    end(2, 2, { value: "A" }),
+    end(1, 3, { value: "A" }),
+  );
+  const report = await replay(recorded, {
+    match: "order",
+    setup({ clock, recorder: inReplay }) {
+      const system = createSystem({ clock });
+      const model = inReplay(system).outside("model", Model, () => system.spawn("gpt", Model, () => ({}) as never));
+      system.spawn("agent", Agent, (ctx) => ({ work: async () => (await ctx.ask(model, "think", "b")).unwrapOr("?") }));
+      return system;
+    },
+  });
+  expect(report.deviations).toMatchObject([{ kind: "other-payload", differences: [{ recorded: "a", replayed: "b" }] }]);
+});
+
+test("replayTests() makes a test of each recording, and a failing one where there is none", async () => {
+  const at = folder();
+  const source = JSON.stringify(`${import.meta.dir}/../../../src`);
+  await Bun.write(
+    `${at}/good.ndjson`,
+    lines(ask(1, 0, "@(a)", "say"), end(1, 1, { value: "hi" }))
+      .map((line) => JSON.stringify(line))
+      .join("\n"),
+  );
+  await Bun.write(
+    `${at}/bad.ndjson`,
+    lines(ask(1, 0, "@(a)", "say"), end(1, 1, { value: "ho" }))
+      .map((line) => JSON.stringify(line))
+      .join("\n"),
+  );
+  await Bun.write(
+    `${at}/all.test.ts`,
+    `import { type Clock, createSystem, defineProtocol, systemClock, Type } from ${source.replace(/"$/, '/index"')};
+    import { replayTests } from ${source.replace(/"$/, '/record/index"')};
+    const A = defineProtocol("a", { say: { reply: Type.String() } });
+    const options = { setup: ({ clock }) => {
+      const system = createSystem({ clock });
+      system.spawn("a", A, () => ({ say: () => "hi" }));
+      return system;
+    } };
+    replayTests("*.ndjson", options);
+    replayTests("none/*.ndjson", options);`,
+  );
+  const child = Bun.spawn([process.execPath, "test", "./all.test.ts"], { cwd: at, stdout: "pipe", stderr: "pipe" });
+  const text = (await child.stdout.text()) + (await child.stderr.text());
+  expect(text).toContain("(pass) replays good.ndjson");
+  expect(text).toContain("(fail) replays bad.ndjson");
+  expect(text).toContain('- "ho"');
+  expect(text).toContain("There is no recording at none/*.ndjson");
+});
