@@ -1,12 +1,6 @@
 export { RecordingError, type RecordingFault } from "./files/faults";
-export {
-  type Found,
-  findRecordings,
-  type RecordingPart,
-  type RecordingParts,
-} from "./files/find";
 export type { FileCounts, RecordingTrouble, RotateOptions } from "./files/options";
-export { RecordingReader, readRecording } from "./files/read-recording";
+export { type RecordingReader, readRecording } from "./files/read-recording";
 export {
   type CloseLine,
   type DroppedLine,
@@ -31,7 +25,7 @@ export { replayTests } from "./replay/replay-tests";
 export type { ReplayReport } from "./replay/report";
 export type { Outcome } from "./replay/sent";
 export { NotRecorded, type Refusal } from "./replay/world";
-export { DEFAULTS, type DefaultName } from "./transforms/names";
+export type { DefaultName } from "./transforms/names";
 export type { Part } from "./transforms/paths";
 export {
   drop,
@@ -45,4 +39,3 @@ export {
 } from "./transforms/transform";
 export type { ValueLimits } from "./values/limits";
 export { Opaque, readValue } from "./values/read-value";
-export { ValueWriter, type ValueWriterOptions } from "./values/value-writer";

@@ -3,9 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSystem, defineProtocol, Type } from "envoi";
-import { type Part, readValue, recorder, ValueWriter } from "envoi/record";
+import { type Part, readValue, recorder } from "envoi/record";
 import fc from "fast-check";
 import { suspicionOf } from "../../src/record/transforms/names";
+import { ValueWriter } from "../../src/record/values/value-writer";
 import { runs } from "../property/runs";
 
 // Secrets are planted in shapes made by chance. Each is searched in all that was written, in each encoding that a shape may bring along.

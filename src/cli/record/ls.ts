@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
-import { findRecordings, type RecordingParts, readRecording } from "../../record/index";
+import { findRecordings, type RecordingParts } from "../../record/files/find";
+import { readRecording } from "../../record/index";
 import { flag, readOptions } from "../arguments";
 import { plain, plainJson } from "../plain";
 import type { Status, Terminal } from "../terminal";

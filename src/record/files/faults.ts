@@ -1,4 +1,13 @@
-/** A file cannot be read as a recording. Its sentence says why. */
+/**
+ * A file cannot be read as a recording. Its sentence says why.
+ *
+ * @example
+ * try {
+ *   for await (const line of readRecording(path)) console.log(line.kind);
+ * } catch (error) {
+ *   if (error instanceof RecordingError) console.log(error.message); // "There is no file run.ndjson."
+ * }
+ */
 export class RecordingError extends Error {
   override readonly name = "RecordingError";
 }

@@ -6,7 +6,15 @@ import { readPart } from "./read-part";
 /** Faults that are told one by one. */
 const MOST_FAULTS = 100;
 
-/** A recording that is being read. Its faults are known as far as it has been read. */
+/**
+ * A recording that is being read, made by `readRecording`. Its faults are known as far as it has been read.
+ *
+ * @throws RecordingError in the loop, when there is no such recording, or it is one of a later format.
+ * @example
+ * const recording = readRecording("recordings/run.ndjson");
+ * const lines = await Array.fromAsync(recording);
+ * console.log(lines.length, recording.isClosed, recording.faults.map(({ sentence }) => sentence));
+ */
 export class RecordingReader implements AsyncIterable<RecordingLine> {
   readonly #where: string;
   #faults: RecordingFault[] = [];

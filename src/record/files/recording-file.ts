@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, unlink } from "node:fs";
+import { unlink } from "node:fs";
 import type { Clock } from "../../index";
 import { MAX_LINE_BYTES } from "../format";
 import { encode, encodeSync } from "./encode";
 import { forgetExit, listenForExit } from "./exits";
-import { freeSeries, pathOf, type Series, seriesOf } from "./names";
+import { openFirst } from "./first-part";
+import { pathOf, type Series, seriesOf } from "./names";
 import {
   type FileCounts,
   MAX_BUFFER,
@@ -14,6 +15,7 @@ import {
 } from "./options";
 import { Pace } from "./pace";
 import { Part, WriteError } from "./part";
+import { lossOf, stopOf } from "./sentences";
 import { type Batch, FULL_BATCH, type Kind, LINE, MESSAGE, OWN, Waiting } from "./waiting";
 
 /** The times between two writes, in milliseconds: a write costs 15 µs of a processor, however little is in it. */
@@ -24,8 +26,6 @@ const GATHER_FRAME = 100;
 const LOOK = 1_000;
 /** The longest time that `close` waits for the disk, in milliseconds. */
 const CLOSE = 10_000;
-/** What a disk may lack when the recording begins: the program begins all the same, and the recording is one that has stopped. */
-const LACKING: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT", "EIO", "EMFILE", "ENFILE"]);
 
 /**
  * A recording on disk that grows. `append` neither blocks nor throws: lines wait in memory and are written together, one write at a time.
@@ -147,32 +147,15 @@ export class RecordingFile {
     }
   }
 
-  /** Opens the first part under a name that is free, and writes its header. */
+  /** Opens the first part. The program begins all the same where the disk has no room for it. */
   #begin(openedAt: number): void {
-    const { to } = this.#options;
-    try {
-      mkdirSync(this.#series.folder, { recursive: true, mode: 0o700 });
-      const wanted = this.#series;
-      for (let others: string[] = []; this.#part === null; ) {
-        this.#series = freeSeries(wanted, [...readdirSync(wanted.folder), ...others]);
-        const path = pathOf(this.#series, 1, this.#isCompressed);
-        try {
-          this.#part = Part.openSync(path, 1, openedAt);
-        } catch (error) {
-          // Another process was quicker, or a link leads nowhere.
-          if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-          others = [...others, this.#series.stem];
-        }
-      }
-      this.#counts.parts = 1;
-      const header = this.#header(1);
-      this.#part.writeSync(header);
-      this.#counts.bytes = header.length;
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (!LACKING.has(code)) throw new Error(`The recording ${to} cannot begin: ${wordsOf(error)}`, { cause: error });
-      this.#clock.microtask(() => this.#stop(error as Error));
-    }
+    const header = this.#header(1);
+    const { series, part, error } = openFirst(this.#options.to, header, this.#isCompressed, openedAt);
+    this.#series = series;
+    this.#part = part;
+    this.#counts.parts = part === null ? 0 : 1;
+    if (error === undefined) this.#counts.bytes = header.length;
+    else this.#clock.microtask(() => this.#stop(error));
   }
 
   #header(part: number): Uint8Array {
@@ -196,7 +179,7 @@ export class RecordingFile {
     this.#lost = { lines: 0, messages: 0 };
     const line = JSON.stringify({ kind: "dropped", at: this.#at(), lines, messages });
     this.#add(line, OWN, line.length + 1);
-    const sentence = `The recording ${this.path} lost ${linesOf(lines, messages)}: they came faster than they could be written.`;
+    const sentence = lossOf(this.path, lines, messages);
     this.#clock.microtask(() => this.#tell({ kind: "dropped", lines, messages, sentence }));
   }
 
@@ -322,8 +305,7 @@ export class RecordingFile {
     for (let batch = this.#waiting.take(); batch !== undefined; batch = this.#waiting.take()) this.#lose(batch, 0);
     this.#endFlushes();
     const { droppedLines, droppedMessages } = this.#counts;
-    const lost = droppedLines === 0 ? "" : ` So far it lost ${linesOf(droppedLines, droppedMessages)}.`;
-    const sentence = `The recording ${this.path} stopped, and nothing else did: ${wordsOf(error)}. It can be read up to there.${lost}`;
+    const sentence = stopOf(this.path, error, droppedLines, droppedMessages);
     this.#tell({ kind: "stopped", path: this.path, error, sentence });
   }
 
@@ -367,8 +349,3 @@ const isTooLong = (line: string): boolean =>
   line.length * 3 >= MAX_LINE_BYTES && Buffer.byteLength(line) >= MAX_LINE_BYTES;
 
 const NEWLINE = 10;
-
-const linesOf = (lines: number, messages: number): string =>
-  `${lines} ${lines === 1 ? "line" : "lines"} (${messages} ${messages === 1 ? "message" : "messages"})`;
-
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");

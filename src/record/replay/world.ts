@@ -16,7 +16,13 @@ export interface Refusal {
   readonly nearest: { readonly id: number; readonly differences: readonly Difference[] } | undefined;
 }
 
-/** The `cause` of the error of a call that the recording has no answer to. */
+/**
+ * The `cause` of the error of a call that the recording has no answer to.
+ *
+ * @example
+ * const reply = await model.ask("complete", prompt);
+ * if (reply.isErr() && reply.error.cause instanceof NotRecorded) console.log(reply.error.cause.refusal.nearest);
+ */
 export class NotRecorded extends Error {
   override readonly name = "NotRecorded";
   readonly refusal: Refusal;

@@ -29,7 +29,14 @@ export interface MaskOptions extends TransformScope {
 /** The kinds of transforms, which are the names of what makes them. */
 type Kind = "redact" | "mask" | "replace" | "drop";
 
-/** Changes what is written of a value: made by `redact`, `mask`, `replace` or `drop`. */
+/**
+ * Changes what is written of a value: made by `redact`, `mask`, `replace` or `drop`. Its text is the one that stands in the header.
+ *
+ * @throws TypeError when the path or a limit is invalid.
+ * @example
+ * const transforms: Transform[] = [redact("payload.email"), drop("reply.debug")];
+ * console.log(transforms.join()); // "redact payload.email,drop reply.debug"
+ */
 export class Transform {
   readonly kind: Kind;
   readonly path: string;

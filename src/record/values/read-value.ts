@@ -1,6 +1,12 @@
 import { address } from "../../index";
 
-/** A value that a recording has no more of than its size, hash or kind. */
+/**
+ * A value that a recording has no more of than its size, hash or kind.
+ *
+ * @example
+ * const value = readValue(line.payload);
+ * if (value instanceof Opaque) console.log(value.kind, value.type, value.bytes); // "large text 90000"
+ */
 export class Opaque {
   /** `binary`, `large` or `unwritable`. */
   readonly kind: "binary" | "large" | "unwritable";

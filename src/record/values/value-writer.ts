@@ -16,6 +16,7 @@ export interface ValueWriterOptions {
   readonly keep?: readonly DefaultName[] | undefined;
   /** The key of the hashes. Default: a random one, so that only values of this writer can be compared. */
   readonly key?: string | Uint8Array | undefined;
+  /** The sizes from which a value is told by its size and hash alone. Default: those of `ValueLimits`. */
   readonly limits?: ValueLimits | undefined;
 }
 

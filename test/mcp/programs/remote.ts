@@ -38,7 +38,10 @@ function makeServer(): McpServer {
     }
     return text("worked");
   });
-  server.registerTool("go_on", {}, () => (heard.resolve(), text("goes on")));
+  server.registerTool("go_on", {}, () => {
+    heard.resolve();
+    return text("goes on");
+  });
   server.registerTool("hang", {}, async (context) => {
     await new Promise((resolve) => context.mcpReq.signal.addEventListener("abort", resolve));
     return text("let go");
