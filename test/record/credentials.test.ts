@@ -281,3 +281,47 @@ describe("hostile texts take time in proportion to their length", () => {
     20_000,
   );
 });
+
+describe("a value that is another one each time it is read is judged as it is written", () => {
+  /** Gives the values in turn, and the last one for ever. */
+  const inTurn = (...values: readonly unknown[]): (() => unknown) => {
+    let reads = 0;
+    return () => values[Math.min(reads++, values.length - 1)];
+  };
+  const getter = (name: string, read: () => unknown, more: object = {}): object =>
+    Object.defineProperty({ ...more }, name, { get: read, enumerable: true });
+
+  // The value may be read several times before the one that is written, so the secret comes at each of the first reads once.
+  test.each([1, 2, 3, 4])("from its read %i on", (ordinary) => {
+    const harmless = <Value>(value: Value): Value[] => Array<Value>(ordinary).fill(value);
+    const proxyOf = (read: () => unknown): object =>
+      new Proxy({ note: 1 }, { get: (target, key) => (key === "note" ? read() : Reflect.get(target, key)) });
+    let reads = 0;
+    const otherKeys = new Proxy(
+      {},
+      {
+        ownKeys: () => (reads++ < ordinary ? ["note"] : ["p-w"]),
+        getOwnPropertyDescriptor: () => ({ value: SECRET, enumerable: true, configurable: true }),
+        get: (_, key) => (key === "p-w" ? SECRET : key === "note" ? "a note" : undefined),
+      },
+    );
+    const inner = { "p-w": SECRET };
+    const values: unknown[] = [
+      getter("note", inTurn(...harmless("a note"), `Bearer ${SECRET}`)),
+      proxyOf(inTurn(...harmless("a note"), `Bearer ${SECRET}`)),
+      [getter("note", inTurn(...harmless(1), inner))],
+      new Proxy([1], { get: (list, key) => (key === "0" && reads++ >= ordinary ? inner : Reflect.get(list, key)) }),
+      getter("note", inTurn(...harmless(1), inner), { at: new Date(0) }),
+      otherKeys,
+      { tokens: getter("a", inTurn(...harmless(12), SECRET)) },
+      [getter("name", inTurn(...harmless("note"), "Cookie"), { value: 12, at: new Date(0) })],
+    ];
+    for (const value of values) expect(text(value)).not.toInclude(SECRET);
+    const entry = getter("name", inTurn(...harmless("note"), "Cookie"), { value: SECRET, at: new Date(0) });
+    expect(text(entry)).toMatch(/"name":"note"|"value":"redacted:/);
+    const header = new Proxy(["a", SECRET], {
+      get: (list, key) => (key === "0" && reads++ >= ordinary ? "Cookie" : Reflect.get(list, key)),
+    });
+    expect(text({ headers: [header], at: new Date(0) })).toMatch(/\["a",|"redacted:/);
+  });
+});

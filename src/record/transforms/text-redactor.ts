@@ -124,7 +124,9 @@ export class TextRedactor {
       return this.#redacted(typeof item === "string" ? item : JSON.stringify(item));
     };
     if (isList) {
-      return value.map((item, index) => member(item, this.suspicionInList(value, index, isListed)));
+      return value.map((item, index) =>
+        member(item, this.suspicionInList(value[index - 1], index, value.length, isListed)),
+      );
     }
     const result: Record<string, unknown> = {};
     for (const [key, item] of Object.entries(value)) {
@@ -142,14 +144,13 @@ export class TextRedactor {
   }
 
   /**
-   * What the item before one makes of it: in an entry such as `["cookie", "a=b"]` of a list (`isListed`), or of a name of a header
+   * What the item before one (`name`) makes of it: in an entry such as `["cookie", "a=b"]` of a list (`isListed`), or of a name of a header
    * field before its value.
    */
-  suspicionInList(list: readonly unknown[], index: number, isListed: boolean): Suspicion | null {
-    const name = index % 2 === 1 ? list[index - 1] : undefined;
-    if (typeof name !== "string" || name.length > 64) return null;
-    if (isListed && list.length === 2) return this.suspicion(name);
-    return list.length % 2 === 0 && HEADERS.test(name) ? this.suspicion(name) : null;
+  suspicionInList(name: unknown, index: number, length: number, isListed: boolean): Suspicion | null {
+    if (index % 2 === 0 || typeof name !== "string" || name.length > 64) return null;
+    if (isListed && length === 2) return this.suspicion(name);
+    return length % 2 === 0 && HEADERS.test(name) ? this.suspicion(name) : null;
   }
 
   /** What an entry such as `{ name: "Cookie", value: "a=b" }` makes of its value. */

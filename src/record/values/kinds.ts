@@ -53,3 +53,15 @@ export function bytesOf(value: object): Uint8Array {
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
   return new Uint8Array(value as ArrayBuffer);
 }
+
+/** In place of a member whose getter threw. */
+export const UNREADABLE = Symbol("unreadable");
+
+/** A member of an object. */
+export function itemAt(value: object, key: string): unknown {
+  try {
+    return Reflect.get(value, key);
+  } catch {
+    return UNREADABLE;
+  }
+}

@@ -54,13 +54,10 @@ export class ValueWriter {
   text(value: unknown, place: Place): string {
     const spot = this.#matcher.at(place);
     if (place.part === "error") return this.#walk(place).problem(value, spot);
-    if (spot === null && this.#ordinary.is(value)) {
-      try {
-        const text = JSON.stringify(value);
-        if (text.length <= this.#limits.value) return text;
-      } catch {
-        // The walk says what cannot be written.
-      }
+    if (spot === null) {
+      const text = this.#ordinary.text(value);
+      if (text !== undefined) return text;
+      if (this.#ordinary.wasTooLarge) return this.#walk(place).large(value);
     }
     return this.#walk(place).text(value, spot);
   }

@@ -5,7 +5,7 @@ import { isSecret, type TextRedactor } from "../transforms/text-redactor";
 import type { Place, Transform } from "../transforms/transform";
 import type { Digest } from "./digest";
 import { keyText } from "./keys";
-import { bytesOf, entriesOf, isPlainKind, kindOf } from "./kinds";
+import { bytesOf, entriesOf, isPlainKind, itemAt, kindOf, UNREADABLE } from "./kinds";
 import type { Limits } from "./limits";
 import { isMeasurable } from "./measurable";
 import { type Problem, problemOf, problemOfOther } from "./problem";
@@ -40,7 +40,7 @@ export class Walk {
     try {
       return this.#transformed(value, spot, null, 0, false) ?? UNDEFINED;
     } catch (thrown) {
-      return thrown === TOO_LARGE ? this.#large(value) : unwritable("hostile");
+      return thrown === TOO_LARGE ? this.large(value) : unwritable("hostile");
     }
   }
 
@@ -79,7 +79,14 @@ export class Walk {
     if (!this.#isRaw) {
       const transform = spot?.transform;
       if (transform != null) return this.#apply(transform, value, depth);
-      if (suspicion !== null && isSecret(value, suspicion)) return this.#redacted(value, depth);
+      if (suspicion !== null) {
+        if (isSecret(value, suspicion)) return this.#redacted(value, depth);
+        if (typeof value === "object" && value !== null) {
+          // Judged again as it was written: a getter may have given something else.
+          const text = this.#value(value, spot, depth, isListed);
+          return isSecret(JSON.parse(text), suspicion) ? this.#redacted(value, depth) : text;
+        }
+      }
     }
     return this.#value(value, spot, depth, isListed);
   }
@@ -250,9 +257,12 @@ export class Walk {
   #list(list: readonly unknown[], spot: Spot | null, depth: number, isListed: boolean): string {
     let text = "";
     const { length } = list;
+    let before: unknown;
     for (let index = 0; index < length; index++) {
-      const suspicion = this.#isRaw ? null : this.#redactor.suspicionInList(list, index, isListed);
-      const item = this.#transformed(list[index], spot?.item(index) ?? null, suspicion, depth + 1, true);
+      const value = list[index];
+      const suspicion = this.#isRaw ? null : this.#redactor.suspicionInList(before, index, length, isListed);
+      const item = this.#transformed(value, spot?.item(index) ?? null, suspicion, depth + 1, true);
+      before = value;
       if (item !== undefined) text += text === "" ? item : `,${item}`;
       this.#left--;
     }
@@ -261,17 +271,15 @@ export class Walk {
 
   #members(value: object, keys: readonly string[], spot: Spot | null, depth: number): string {
     let text = "";
-    for (const key of keys) {
+    const items = keys.map((key) => itemAt(value, key));
+    for (const [index, key] of keys.entries()) {
       const { text: name, isOrdinary } = keyText(key);
-      const suspicion = isOrdinary && key !== "value" ? null : this.#suspicionOfMember(value, key);
-      let member: string | undefined;
-      try {
-        const item: unknown = Reflect.get(value, key);
-        member = this.#transformed(item, spot?.step(key) ?? null, suspicion, depth + 1, false);
-      } catch (thrown) {
-        if (thrown === TOO_LARGE) throw thrown;
-        member = this.#spend(unwritable("getter"));
-      }
+      const suspicion = isOrdinary && key !== "value" ? null : this.#suspicionOfMember(value, keys, items, key);
+      const item = items[index];
+      const member =
+        item === UNREADABLE
+          ? this.#spend(unwritable("getter"))
+          : this.#transformed(item, spot?.step(key) ?? null, suspicion, depth + 1, false);
       if (member === undefined) continue;
       const written = isOrdinary ? this.#spend(name) : this.#key(key);
       text += text === "" ? written + member : `,${written}${member}`;
@@ -279,9 +287,13 @@ export class Walk {
     return `{${text}}`;
   }
 
-  #suspicionOfMember(value: object, key: string): Suspicion | null {
+  #suspicionOfMember(value: object, keys: readonly string[], items: readonly unknown[], key: string): Suspicion | null {
     if (this.#isRaw) return null;
-    return this.#redactor.suspicion(key) ?? (key === "value" ? this.#redactor.suspicionOfEntry(value) : null);
+    const suspicion = this.#redactor.suspicion(key);
+    if (suspicion !== null || key !== "value") return suspicion;
+    // As it is written, and as it was: a name that only the class has says the same.
+    const entry = Object.fromEntries(keys.map((each, index) => [each, items[index]]));
+    return this.#redactor.suspicionOfEntry(entry) ?? this.#redactor.suspicionOfEntry(value);
   }
 
   /** A key that may hold a credential itself, or is so long that its hash stands for it. */
@@ -317,7 +329,7 @@ export class Walk {
   }
 
   /** Size and hash of a value that is too large as a whole. Its size is at least that of the limit where it cannot be measured. */
-  #large(value: unknown): string {
+  large(value: unknown): string {
     const type = Array.isArray(value) ? "list" : typeof value;
     try {
       if (isMeasurable(value)) {
