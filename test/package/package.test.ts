@@ -124,6 +124,60 @@ await connectMcp(system, { name: "other", command: ["none"] }).catch(said);
 await system.shutdown();
 `;
 
+/** A recording of an agent and of the model outside, and its replay without the model. */
+const OWN_RECORD = `import { createSystem, defineProtocol, type System, Type } from "envoi";
+import { type Recording, readRecording, recorder, redact, replay } from "envoi/record";
+const Model = defineProtocol("model", { complete: { payload: Type.String(), reply: Type.String() } });
+const Agent = defineProtocol("agent", { answer: { payload: Type.Object({ by: Type.String() }), reply: Type.String() } });
+let calls = 0;
+const spawnAgent = (system: System, recording: Recording) => {
+  const model = recording.outside("model", Model, () =>
+    system.spawn("model", Model, () => ({ complete: (text) => \`\${++calls} \${text}\` })),
+  );
+  return system.spawn("agent", Agent, (ctx) => ({
+    answer: async () => (await ctx.ask(model, "complete", "tea")).unwrapOr("nothing"),
+  }));
+};
+const system = createSystem();
+const recording = recorder(system, { to: "run.ndjson", transforms: [redact("payload.by")], compress: "zstd" });
+console.log((await spawnAgent(system, recording).ask("answer", { by: "Ada" })).unwrapOr("none"));
+await system.shutdown();
+const kinds: string[] = [];
+for await (const { kind } of readRecording("run.ndjson.zst")) kinds.push(kind);
+console.log(kinds.join(" "));
+const report = await replay("run.ndjson.zst", {
+  setup({ clock, random, recorder }) {
+    const again = createSystem({ clock, random });
+    spawnAgent(again, recorder(again));
+    return again;
+  },
+});
+console.log(report.isSame, report.sent, report.answered, calls);
+`;
+
+/** Spans, metrics and fields of logs, by the official SDK. */
+const OWN_TELEMETRY = `import { context } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import { createSystem, defineProtocol, Type } from "envoi";
+import { logFields, logs, metricProducer, SCOPE, trace } from "envoi/telemetry";
+context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+const exporter = new InMemorySpanExporter();
+const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
+const Kitchen = defineProtocol("kitchen", { cook: { payload: Type.String(), reply: Type.Boolean() } });
+const system = createSystem({ metrics: true });
+trace(system, { tracer: provider.getTracer(SCOPE) });
+logs(system);
+const kitchen = system.spawn("kitchen", Kitchen, () => ({ cook: () => logFields().trace_id !== undefined }));
+console.log((await kitchen.ask("cook", "soup")).unwrapOr(false));
+console.log(...exporter.getFinishedSpans().map(({ name }) => name));
+const { resourceMetrics } = await metricProducer(system).collect();
+console.log(resourceMetrics.scopeMetrics[0]?.metrics.length);
+await system.shutdown();
+`;
+
+const OPENTELEMETRY = ["api", "context-async-hooks", "resources", "sdk-metrics", "sdk-trace"] as const;
+
 /** Bytes: the least that there must be for the count to mean something, and the most. */
 const BUDGETS = [
   ["rest", 1_000_000, 1_950_000],
@@ -132,11 +186,14 @@ const BUDGETS = [
   ["rpc", 20_000, 80_000],
   ["acp", 50_000, 180_000],
   ["mcp", 20_000, 85_000],
+  ["record", 60_000, 180_000],
+  ["telemetry", 15_000, 50_000],
   ["cli", 10_000, 40_000],
 ] as const;
 
 describe("the tarball, installed into an empty project", () => {
   let folder = "";
+  let withoutOpenTelemetry = { exitCode: 0, stdout: "", stderr: "" };
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "envoi-package-"));
     const tarball = pack(folder);
@@ -149,6 +206,17 @@ describe("the tarball, installed into an empty project", () => {
     await Bun.write(join(folder, "service.ts"), OWN_SERVICE);
     await Bun.write(join(folder, "page.ts"), OWN_PAGE);
     await Bun.write(join(folder, "mcp.ts"), OWN_MCP);
+    await Bun.write(join(folder, "record.ts"), OWN_RECORD);
+    await Bun.write(join(folder, "without.ts"), 'import "envoi/telemetry";');
+    withoutOpenTelemetry = await runScript(folder, "without.ts");
+    const packages = OPENTELEMETRY.map((name) => `@opentelemetry/${name}` as const);
+    const added = await runScript(
+      folder,
+      "add",
+      ...packages.map((name) => `${name}@${manifest.devDependencies[name]}`),
+    );
+    if (added.exitCode !== 0) throw new Error(added.stderr);
+    await Bun.write(join(folder, "telemetry.ts"), OWN_TELEMETRY);
     for (const { line, code } of quickStart) await Bun.write(join(folder, `line-${line}.ts`), code);
   }, 120_000);
   afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -255,6 +323,33 @@ describe("the tarball, installed into an empty project", () => {
     });
   }, 60_000);
 
+  test("it records and replays, and its command shows the recording, without what was redacted", async () => {
+    const { exitCode, stdout, stderr } = await runScript(folder, "record.ts");
+    const lines = "1 tea\nheader message message end end close\ntrue 1 1 1\n";
+    expect({ exitCode, stderr, stdout }).toEqual({ exitCode: 0, stderr: "", stdout: lines });
+    const shown = await runScript(folder, "x", "--no-install", "envoi", "record", "show", "run.ndjson.zst");
+    expect({ exitCode: shown.exitCode, stderr: shown.stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(shown.stdout).toMatch(/agent.*answer[\s\S]*model.*complete/);
+    expect(shown.stdout).not.toContain("Ada");
+  }, 60_000);
+
+  // The API is imported as any module is. Loaded by `require`, for a sentence of our own, it would be another copy than the SDK's; loaded by
+  // `await import`, the wing could be neither required nor compiled to bytecode.
+  test("its telemetry names the package that it lacks, on one line", () => {
+    const { exitCode, stdout, stderr } = withoutOpenTelemetry;
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+    expect(stderr).toMatch(/^error: Cannot find module '@opentelemetry\/api' from .*$/m);
+  });
+
+  test("its telemetry runs with the official SDK: spans, metrics, and the fields of a log", async () => {
+    const { exitCode, stdout, stderr } = await runScript(folder, "telemetry.ts");
+    expect({ exitCode, stderr, stdout }).toEqual({
+      exitCode: 0,
+      stderr: "",
+      stdout: "true\nprocess kitchen.cook\n2\n",
+    });
+  }, 60_000);
+
   test("its client goes into a page, without anything of the service", async () => {
     const options = ["--target=browser", "--minify", "--splitting", "--outdir=page"];
     const built = await runScript(folder, "build", "page.ts", ...options);
@@ -300,7 +395,7 @@ describe("the tarball, installed into an empty project", () => {
       };
       await Bun.write(
         join(folder, "all.ts"),
-        ["core", "testing", "tools", "http", "http/client", "rpc", "acp", "mcp", "benchmarks"]
+        ["core", "testing", "tools", "http", "http/client", "rpc", "acp", "mcp", "record", "telemetry", "benchmarks"]
           .map(
             (wing) => `export * as ${wing.replace("/", "_")} from "${wing === "core" ? "envoi" : `envoi/${wing}`}";\n`,
           )

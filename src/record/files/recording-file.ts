@@ -304,8 +304,7 @@ export class RecordingFile {
     this.#loseBatch(error instanceof WriteError ? error.written : 0);
     for (let batch = this.#waiting.take(); batch !== undefined; batch = this.#waiting.take()) this.#lose(batch, 0);
     this.#endFlushes();
-    const { droppedLines, droppedMessages } = this.#counts;
-    const sentence = stopOf(this.path, error, droppedLines, droppedMessages);
+    const sentence = stopOf(this.path, error, this.#counts);
     this.#tell({ kind: "stopped", path: this.path, error, sentence });
   }
 
