@@ -161,7 +161,9 @@ export class Capture {
     } else if (outcome.kind === "handled") {
       const { result } = outcome;
       const value = mark.isAsk && result !== undefined ? `,"value":${this.#values.text(result, route.reply)}` : "";
-      this.#end(mark, `"handled"${value}${by}`);
+      // A transport does not say whether its stream has ended or was left.
+      const isLeft = handling.pattern === "stream" && handling.kind !== "relay" && !mark.isDone;
+      this.#end(mark, `"handled"${value}${isLeft ? ',"reason":"left"' : ""}${by}`);
     } else if (outcome.kind === "stashed") {
       this.#line("end", mark.id, `"outcome":"stashed"${by}`); // It will be handled again.
     } else this.#end(mark, `"${outcome.kind}"${by}`);
@@ -170,7 +172,11 @@ export class Capture {
   #pulled(mark: Mark, outcome: HandlingOutcome): void {
     if (outcome.kind !== "handled") return; // The stream's own end says it.
     const step = outcome.result as Partial<IteratorResult<unknown>> | null | undefined;
-    if (typeof step !== "object" || step === null || step.done === true) return;
+    if (typeof step !== "object" || step === null) return;
+    if (step.done === true) {
+      mark.isDone = true;
+      return;
+    }
     const text = this.#values.text(step.value, (mark.route as Route).item); // A mark with an id has one.
     this.#line("item", mark.id, `"value":${text}`);
   }

@@ -107,7 +107,7 @@ const schemas = {
           message: Type.String(),
         }),
       ),
-      /** The reason of a dead letter. */
+      /** The reason of a dead letter. Of a stream that was `handled`: `left` where its reader left before the producer was done. */
       reason: Type.Optional(Type.String()),
       /** The address of the actor that handled it, where it is another one than the message was sent to: a pool's worker. */
       by: Type.Optional(Type.String()),

@@ -15,6 +15,8 @@ export class Mark {
   readonly isAsk: boolean;
   /** True once its end is written. */
   isOver = false;
+  /** True once the producer of its stream has said that it is done. */
+  isDone = false;
   /** The address of the actor whose handler has the message, from the call of its handler on. */
   holder: string | null = null;
   #unwritten: Mark | null = null;

@@ -159,7 +159,7 @@ export function recorder(system: System, options: RecorderOptions): Recording {
     case "off":
       return new NoRecording(options);
     case "replay":
-      return openRecording(system, options.to, {});
+      return openRecording(system, options.to, options);
     default:
       return new FileRecording(system, options);
   }

@@ -79,7 +79,7 @@ test("a stream has its items, and ends with its producer; one that is left early
   await clock.settle();
   const [first, second] = story(await lines());
   expect(first).toBe("1 stream @(counter) count 2: item 1, item 2, handled");
-  expect(second).toMatch(/^2 stream @\(counter\) count 1000: item 1, item 2(, item 3)?(, item 4)?, handled$/);
+  expect(second).toMatch(/^2 stream @\(counter\) count 1000: item 1, item 2(, item 3)?(, item 4)?, handled left$/);
 });
 
 test("what is forwarded has a line for each hop, and the last one has the reply", async () => {

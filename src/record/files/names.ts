@@ -20,8 +20,12 @@ export function seriesOf(path: string): Series {
 /** The path of a part. */
 export function pathOf({ folder, stem, extension }: Series, part: number, isCompressed: boolean): string {
   const number = part === 1 ? "" : `.${part}`;
-  return join(folder, `${stem}${number}${extension}${isCompressed ? COMPRESSED : ""}`);
+  const path = join(folder, `${stem}${number}${extension}`);
+  return isCompressed ? compressed(path) : path;
 }
+
+/** The path of a file that is compressed. */
+export const compressed = (path: string): string => `${path}${COMPRESSED}`;
 
 export const isCompressed = (path: string): boolean => path.endsWith(COMPRESSED);
 

@@ -120,12 +120,16 @@ export class Answers implements Transport {
     } else if (end !== undefined) {
       plan(end, () => {
         this.#streams.delete(out);
-        if (end.line.outcome === "handled") out.end();
+        if (end.line.reason === "left") out.fail("handler-failed", new Error(LEFT));
+        else if (end.line.outcome === "handled") out.end();
         else failAs(out, end.line);
       });
     }
   }
 }
+
+/** A reader that reads on has other code than the one that left. */
+const LEFT = "The recording has no more items: its reader left when it was recorded.";
 
 /** True for a message that its sender got no answer to. */
 const isWithoutAnswer = ({ line: { outcome } }: RecordedEnd): boolean =>

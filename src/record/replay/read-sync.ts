@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { RecordingError } from "../files/faults";
 import { FrameError, frameAt } from "../files/frames";
-import { isCompressed, seriesOf, sharedStem } from "../files/names";
+import { compressed, isCompressed, seriesOf, sharedStem } from "../files/names";
 import { TextLines } from "../files/text-lines";
 import { type HeaderLine, type RecordingLine, readLine } from "../format";
 import { Tape } from "./tape";
@@ -17,16 +17,17 @@ interface Part {
 }
 
 /**
- * Reads a recording with all parts that lie beside the file.
+ * Reads a recording with all parts that lie beside the file. The path may be the one that a recorder was given which compresses.
  *
  * @throws RecordingError when there is no such recording, or it is of a later format.
  */
-export function readTape(path: string): Tape {
+export function readTape(given: string): Tape {
+  const path = existsSync(given) || !existsSync(compressed(given)) ? given : compressed(given);
   const first = readPart(path);
   const { recording } = first.header;
   const others = siblingsOf(path)
     .filter((each) => headerOf(each)?.recording === recording)
-    .map(readPart);
+    .map((each) => readPart(each));
   const parts = [first, ...others].sort((a, b) => a.header.part - b.header.part);
   const faults = parts.reduce((sum, part) => sum + part.faults, 0);
   const notes = faults === 0 ? [] : [`${faults} places of the files cannot be read.`];
