@@ -35,13 +35,13 @@ const CREDENTIALS: readonly Credential[] = [
   },
   {
     group: "keys",
-    pattern: /((?<![A-Za-z0-9]))((?:sk|rk)[-_][\w-]{14,})/g,
+    pattern: /((?<![A-Za-z0-9]))((?:sk|rk|csk|xai|pplx|tvly)[-_][\w-]{14,})/g,
     isSecret: (secret) => isRandom(secret.slice(3)),
   },
   {
     group: "keys",
     pattern:
-      /((?<![A-Za-z0-9]))((?:gh[pousr]_|github_pat_|glpat-|npm_|hf_|whsec_|shpat_|shpss_|pypi-|dop_v1_|xapp-|xox[a-z]-|AIza|ya29\.|AGE-SECRET-KEY-)[\w.-]{10,})/g,
+      /((?<![A-Za-z0-9]))((?:gh[pousr]_|github_pat_|glpat-|npm_|hf_|gsk_|hvs\.|r8_|lin_api_|glsa_|sntrys_|nvapi-|ntn_|whsec_|shpat_|shpss_|pypi-|dop_v1_|xapp-|xox[a-z]-|AIza|ya29\.|AGE-SECRET-KEY-)[\w.-]{10,})/g,
   },
   { group: "keys", pattern: /((?<![A-Za-z0-9]))((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,})/g },
   { group: "keys", pattern: /((?<![A-Za-z0-9]))(SG\.[\w-]{10,80}\.[\w-]{10,})/g },
@@ -50,7 +50,7 @@ const CREDENTIALS: readonly Credential[] = [
 
 /** The beginnings of all of them. To look for these alone takes a tenth of the time, and most texts have none. */
 const BEGINNINGS =
-  /:\/\/|bearer|dpop|token|basic|eyJ|[sr]k[-_]|gh[pousr]_|github_pat|glpat|npm_|hf_|whsec|shp[as]|pypi-|dop_v1|xapp-|xox|AIza|ya29|AGE-|A[KSBC][IC]A|SG\.|hooks\.slack|-----BEGIN/i;
+  /:\/\/|bearer|dpop|token|basic|eyJ|[sr]k[-_]|gh[pousr]_|github_pat|glpat|npm_|hf_|gsk_|hvs\.|r8_|lin_api|glsa_|sntrys_|nvapi-|ntn_|xai[-_]|pplx[-_]|tvly[-_]|whsec|shp[as]|pypi-|dop_v1|xapp-|xox|AIza|ya29|AGE-|A[KSBC][IC]A|SG\.|hooks\.slack|-----BEGIN/i;
 
 /** True for a text that nobody writes by hand: a digit, or capitals among small letters. */
 function isRandom(text: string): boolean {

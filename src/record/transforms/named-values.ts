@@ -38,10 +38,11 @@ export function redactNamedValues(
     const behind = SEPARATORS.lastIndex;
     const name = separator.startsWith("--") ? separator : nameBefore(text, found.index);
     if (name === "") continue;
-    const suspicion = isInQuery(text, found.index - name.length) ? suspicionInQuery(name) : suspicionOf(name);
+    const start = separator.startsWith("--") ? found.index : text.lastIndexOf(name, found.index - name.length);
+    const suspicion = isInQuery(text, start) ? suspicionInQuery(name) : suspicionOf(name);
     if (suspicion === null || !isOn(suspicion.group)) continue;
-    if (separator === ">" && text[found.index - name.length - 1] !== "<") continue;
-    const value = valueBehind(text, behind, separator, suspicion, found.index - name.length);
+    if (separator === ">" && text[start - 1] !== "<") continue;
+    const value = valueBehind(text, behind, separator, suspicion, start);
     const secret = text.slice(value.start, value.end);
     if (secret === "" || isRedacted(secret) || !isSecret(secret, value.kind, suspicion.kinds)) continue;
     result += text.slice(done, value.start) + redacted(secret);
@@ -98,6 +99,8 @@ interface Value {
 }
 
 const OPENING = /[\s=>:+]*(\\*["'`]|[{[]|)/y;
+/** A text of several lines in YAML, behind `|` or `>`: the lines that are further in. */
+const BLOCK = /[ \t]*[|>][-+0-9]{0,2}[ \t]*\r?\n((?:[ \t]+[^\n]*(?:\n|$))+)/y;
 const LINE = /[^\r\n]*/y;
 const WORD = /[^\s"'`<>&]*/y;
 const QUERY_WORD = /[^\s"'`<>&;#]*/y;
@@ -113,7 +116,13 @@ function valueBehind(text: string, from: number, separator: string, { group, kin
   }
   if (opening !== "") return { start, end: closingQuote(text, start, opening), kind: "quoted" };
   const beginsLine = name <= 0 || /[\n\r]/.test(text[name - 1] ?? "");
-  const isLine = separator === ":" && (beginsLine || group === "cookies" || group === "authorization");
+  if (separator === ":" && beginsLine) {
+    BLOCK.lastIndex = from;
+    const indented = BLOCK.exec(text)?.[1];
+    if (indented !== undefined) return { start: BLOCK.lastIndex - indented.length, end: BLOCK.lastIndex, kind: "bare" };
+  }
+  const isSetting = separator === "=" && beginsLine && text[from] === " "; // Of a file of settings: a command line has no space.
+  const isLine = isSetting || (separator === ":" && (beginsLine || group === "cookies" || group === "authorization"));
   const pattern = isLine ? LINE : separator === "=" ? QUERY_WORD : WORD;
   if (separator === ">") return { start, end: indexOrEnd(text.indexOf("<", start), text), kind: "bare" };
   pattern.lastIndex = start;

@@ -8,6 +8,7 @@ import {
   type DefaultName,
   NUMBER,
   type Suspicion,
+  suspicionInQuery,
   suspicionOf,
   TEXT,
 } from "./names";
@@ -38,8 +39,8 @@ export class TextRedactor {
   readonly #isOn = (group: DefaultName): boolean => !this.#off.has(group);
 
   /** What a name makes secret; null for an ordinary one, and for one whose default is switched off. */
-  suspicion(name: string): Suspicion | null {
-    const suspicion = suspicionOf(name);
+  suspicion(name: string, isInQuery = false): Suspicion | null {
+    const suspicion = isInQuery ? suspicionInQuery(name) : suspicionOf(name);
     return suspicion === null || this.#off.has(suspicion.group) ? null : suspicion;
   }
 
@@ -132,7 +133,7 @@ export class TextRedactor {
     for (const [key, item] of Object.entries(value)) {
       const name = this.redact(key, layer + 1);
       if (name !== key) found.isRedacted = true;
-      const suspicion = this.suspicion(key) ?? (key === "value" ? this.suspicionOfEntry(value) : null);
+      const suspicion = this.suspicion(key) ?? (isOfEntry(key) ? this.suspicionOfEntry(value) : null);
       Object.defineProperty(result, name, {
         value: member(item, suspicion),
         enumerable: true,
@@ -144,24 +145,29 @@ export class TextRedactor {
   }
 
   /**
-   * What the item before one (`name`) makes of it: in an entry such as `["cookie", "a=b"]` of a list (`isListed`), or of a name of a header
-   * field before its value.
+   * What the item before one (`name`) makes of it: in an entry such as `["cookie", "a=b"]` of a list (`isListed`), of a name of a header
+   * field before its value, or of an option of a command such as `--password`.
    */
   suspicionInList(name: unknown, index: number, length: number, isListed: boolean): Suspicion | null {
-    if (index % 2 === 0 || typeof name !== "string" || name.length > 64) return null;
+    if (typeof name !== "string" || name.length > 64) return null;
+    if (OPTION.test(name)) return this.suspicion(name);
+    if (index % 2 === 0) return null;
     if (isListed && length === 2) return this.suspicion(name);
     return length % 2 === 0 && HEADERS.test(name) ? this.suspicion(name) : null;
   }
 
   /** What an entry such as `{ name: "Cookie", value: "a=b" }` makes of its value. */
   suspicionOfEntry(entry: object): Suspicion | null {
-    for (const key of ["name", "key", "header", "field"]) {
+    for (const key of ["name", "key", "header", "field", "Name", "Key"]) {
       const name: unknown = Reflect.get(entry, key);
       if (typeof name === "string") return this.suspicion(name);
     }
     return null;
   }
 }
+
+/** True for a key whose value may have its name beside it: `{ name: "Cookie", value: "a=b" }`. */
+export const isOfEntry = (key: string): boolean => key === "value" || key === "values" || key === "Value";
 
 /** True for a value that is secret below a name. An empty one says nothing, and a redacted one stays. */
 export function isSecret(value: unknown, { kinds }: Suspicion): boolean {
@@ -174,17 +180,27 @@ export function isSecret(value: unknown, { kinds }: Suspicion): boolean {
     case "object":
       if (value === null) return false;
       if ((kinds & CONTAINER) !== 0) return true;
+      if ((kinds & TEXT) !== 0) return standsForText(value);
       return (kinds & CONTAINER_OF_TEXT) !== 0 && holdsText(value, 0);
     default:
       return false;
   }
 }
 
+/** True for an object that is written as a text, and for a list of texts. */
+function standsForText(value: object): boolean {
+  if (Array.isArray(value)) return holdsText(value, 0);
+  return value instanceof String || value instanceof Number || typeof Reflect.get(value, "toJSON") === "function";
+}
+
 /** The values of `credentials` of `fetch`. */
 const ORDINARY = new Set(["include", "omit", "same-origin"]);
 /** Header fields that may stand in a list between their values. */
 const HEADERS = /^(?:proxy-)?authorization$|^(?:set-)?cookie2?$|^x-[\w-]+$/i;
-const RUNS = /[A-Za-z0-9+/_-]{16,}/g;
+/** An option of a command whose value is the next item of its list. */
+const OPTION = /^--[\w-]{2,62}$/;
+/** Base64 may be cut into lines, of which the last one may be short. */
+const RUNS = /[A-Za-z0-9+/_-]{16,}(?:\r?\n[A-Za-z0-9+/_-]{16,})*(?:\r?\n[A-Za-z0-9+/_-]{1,15}(?![^\r\n=]))?/g;
 const HEX = /(?:[0-9a-fA-F]{2}){8,}/;
 const PERCENT = /%[0-9a-fA-F]{2}/;
 const WORDS = /[^\s"'`<>]+/g;

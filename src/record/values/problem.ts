@@ -31,6 +31,23 @@ export function problemOfOther(thrown: unknown): Problem {
   return { message: `Something else than an error was thrown: ${kind}.`, value: thrown };
 }
 
+/** The fields of an error as they are shown: its stack begins with the message, and where that is not kept, only the frames are. */
+export function shownOf(problem: Problem, isKept: (message: string) => boolean): Problem {
+  const { message, stack } = problem;
+  if (typeof message !== "string" || typeof stack !== "string" || isKept(message)) return problem;
+  return { ...problem, stack: framesOf(stack, message) };
+}
+
+/** The frames of a stack alone: without its head, which is the message, also where that has lines which look like frames. */
+function framesOf(stack: string, message: string): string {
+  const rest = message === "" ? stack : stack.replaceAll(message, "");
+  return rest
+    .split("\n")
+    .filter((line) => FRAME.test(line))
+    .join("\n");
+}
+const FRAME = /^ {4}at .{0,2000}(?::\d+|\(native[^)]*\)|<anonymous>\)?|unknown\)?|native code\)?)\)?$/;
+
 function read(value: object, key: string): unknown {
   try {
     return Reflect.get(value, key);

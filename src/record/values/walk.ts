@@ -1,14 +1,14 @@
 import type { Spot } from "../transforms/matcher";
 import type { Suspicion } from "../transforms/names";
 import { isRedacted } from "../transforms/redacted";
-import { isSecret, type TextRedactor } from "../transforms/text-redactor";
+import { isOfEntry, isSecret, type TextRedactor } from "../transforms/text-redactor";
 import type { Place, Transform } from "../transforms/transform";
 import type { Digest } from "./digest";
 import { keyText } from "./keys";
 import { bytesOf, entriesOf, isPlainKind, itemAt, kindOf, UNREADABLE } from "./kinds";
 import type { Limits } from "./limits";
 import { isMeasurable } from "./measurable";
-import { type Problem, problemOf, problemOfOther } from "./problem";
+import { type Problem, problemOf, problemOfOther, shownOf } from "./problem";
 import { asText, dateText, masked, numberText, UNDEFINED, unwritable } from "./tags";
 
 /** Thrown when a value has become too large; caught by the walk itself. */
@@ -50,7 +50,7 @@ export class Walk {
       if (spot?.transform != null) return `{"message":${asText(this.#apply(spot.transform, thrown, 0) ?? '""')}}`;
       const own = problemOf(thrown);
       if (own !== undefined) this.#around.push(thrown);
-      const problem = own ?? problemOfOther(thrown);
+      const problem = this.#shown(own ?? problemOfOther(thrown), spot);
       let text = "";
       for (const key of Object.keys(problem)) {
         const suspicion = this.#redactor.suspicion(key);
@@ -66,6 +66,11 @@ export class Walk {
     } catch (fault) {
       return `{"message":"${fault === TOO_LARGE ? "It is too large." : "It cannot be read."}"}`;
     }
+  }
+
+  #shown(problem: Problem, spot: Spot | null): Problem {
+    const isChanged = spot?.step("message")?.transform != null;
+    return shownOf(problem, (message) => !isChanged && this.#redactor.redact(message) === message);
   }
 
   /** The text of a member: what a transform makes of it, or its name, or itself. Undefined for one that is dropped. */
@@ -206,7 +211,7 @@ export class Walk {
       case "Headers":
       case "URLSearchParams":
       case "FormData":
-        return this.#tagged("$map", this.#entries(entriesOf(value), spot, depth));
+        return this.#tagged("$map", this.#entries(value, spot, depth));
       case "Set":
         return this.#tagged("$set", this.#list([...Set.prototype.values.call(value)], spot, depth, false));
       case "URL":
@@ -225,7 +230,7 @@ export class Walk {
       case "Binary":
         return this.#binary(value);
       case "Error":
-        return this.#tagged("$error", this.#object(problemOf(value) as Problem, spot, depth));
+        return this.#tagged("$error", this.#object(this.#shown(problemOf(value) as Problem, spot), spot, depth));
       case "Other":
         return this.#other(value, spot, depth);
       default:
@@ -274,7 +279,7 @@ export class Walk {
     const items = keys.map((key) => itemAt(value, key));
     for (const [index, key] of keys.entries()) {
       const { text: name, isOrdinary } = keyText(key);
-      const suspicion = isOrdinary && key !== "value" ? null : this.#suspicionOfMember(value, keys, items, key);
+      const suspicion = isOrdinary && !isOfEntry(key) ? null : this.#suspicionOfMember(value, keys, items, key);
       const item = items[index];
       const member =
         item === UNREADABLE
@@ -290,7 +295,7 @@ export class Walk {
   #suspicionOfMember(value: object, keys: readonly string[], items: readonly unknown[], key: string): Suspicion | null {
     if (this.#isRaw) return null;
     const suspicion = this.#redactor.suspicion(key);
-    if (suspicion !== null || key !== "value") return suspicion;
+    if (suspicion !== null || !isOfEntry(key)) return suspicion;
     // As it is written, and as it was: a name that only the class has says the same.
     const entry = Object.fromEntries(keys.map((each, index) => [each, items[index]]));
     return this.#redactor.suspicionOfEntry(entry) ?? this.#redactor.suspicionOfEntry(value);
@@ -302,11 +307,12 @@ export class Walk {
     return this.#spend(keyText(this.#isRaw ? key : this.#redactor.redact(key)).text);
   }
 
-  #entries(entries: Iterable<readonly [unknown, unknown]>, spot: Spot | null, depth: number): string {
+  #entries(entries: object, spot: Spot | null, depth: number): string {
+    const isQuery = entries instanceof URLSearchParams;
     let text = "";
-    for (const [key, value] of entries) {
+    for (const [key, value] of entriesOf(entries)) {
       const name = typeof key === "string" ? key : undefined;
-      const suspicion = name === undefined || this.#isRaw ? null : this.#redactor.suspicion(name);
+      const suspicion = name === undefined || this.#isRaw ? null : this.#redactor.suspicion(name, isQuery);
       const item = this.#transformed(
         value,
         name === undefined ? null : (spot?.step(name) ?? null),
