@@ -18,7 +18,7 @@ export interface TelemetryMetricsOptions {
   readonly runtime?: boolean;
   /**
    * Milliseconds between two looks at how late the event loop is, or `Infinity` for none. A block that lasts longer than this is
-   * always seen. Default: 20, at some 0.1 % of a processor.
+   * always seen. Default: 20, at some 0.4 % of a processor.
    */
   readonly resolution?: number;
   /** Attributes of each value, such as the name of this system where a process has several. Default: none. */

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ENTRIES, type Exported, readExports } from "../../scripts/docs/exports";
 import { llmsFiles, SHORT } from "../../scripts/docs/llms";
+import typedoc from "../../scripts/docs/typedoc.json";
 
 const root = join(import.meta.dir, "../..");
 const all = readExports(root);
@@ -18,6 +19,12 @@ describe("the doc comments of what the entry points export", () => {
     expect(Object.keys(Object.groupBy(own, ({ entry }) => entry)).sort()).toEqual(Object.keys(ENTRIES).sort());
     expect(own.find(({ name }) => name === "createSystem")?.kind).toBe("function");
     expect(all.length - own.length).toBeLessThan(10);
+  });
+
+  test("the API reference has a page of each entry point", () => {
+    const paths = Object.keys(ENTRIES).map((entry) => `entries/${entry}.ts`);
+    expect(typedoc.entryPoints).toEqual(paths);
+    expect(paths.filter((path) => !existsSync(join(root, "scripts/docs", path)))).toEqual([]);
   });
 
   test("each export has a sentence", () => {
