@@ -9,7 +9,7 @@ import { checkMetadata, type TellOptions } from "./call-options";
 /** The class of all records, by which they are told apart from messages and actors. */
 class SentRecord implements Sent {
   readonly from: Sent["from"];
-  readonly message: Sent["message"];
+  message: Sent["message"];
   fits: Sent["fits"];
   isFromOutside: Sent["isFromOutside"];
   metadata: Sent["metadata"];
@@ -152,7 +152,10 @@ export function replaceMetadata(envelope: { origin: Origin }, given: Metadata): 
   const { origin } = envelope;
   const metadata = copied(given);
   const isOwn = origin !== null && !isSent(origin) && isMessage(origin);
-  envelope.origin = isOwn ? { ...origin, metadata } : sentAs(origin, { metadata });
+  const message = messageWith(metadata, origin);
+  envelope.origin = isOwn
+    ? { ...origin, metadata }
+    : sentAs(origin, { metadata, ...(message !== null && { message }) });
 }
 
 /** Adds one value under a symbol, which stays with this message alone. It takes a third of the time of `replaceMetadata`. */
@@ -163,11 +166,18 @@ export function addMark(envelope: { origin: Origin }, key: symbol, value: unknow
   if (origin === null || isSent(origin)) {
     const record = new SentRecord(origin ?? NOTHING);
     record.metadata = metadata;
+    record.message = messageWith(metadata, origin);
     envelope.origin = record;
   } else envelope.origin = isMessage(origin) ? { ...origin, metadata } : sentAs(origin, { metadata });
 }
 
 const NOTHING: Partial<Sent> = {};
+
+/** The message of a record with other metadata: its dead letter shows that. Null where it has none. */
+function messageWith(metadata: Metadata, origin: Origin): Message | null {
+  const message = isSent(origin) ? origin.message : null;
+  return message === null ? null : { ...message, metadata };
+}
 
 /** An origin with the deadline of a call, or the one that it has, whichever is sooner. */
 function withDeadline(origin: Origin, given: number, clock: Clock): Origin {
