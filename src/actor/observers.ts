@@ -112,6 +112,11 @@ export interface ObservedSending {
   readonly handling: ObservedHandling | undefined;
   /** The actor that sends it, where it is known. */
   readonly sender: AnyRef | undefined;
+  /**
+   * The milliseconds until its sender gives it up, by its `timeout` or a deadline; for a stream or an offer, by a deadline alone.
+   * `Infinity` where nothing limits it.
+   */
+  readonly timeLeft: number;
   /** True when a handler hands its own message on (`ctx.forward`). */
   readonly isForwarded: boolean;
   /** True when it came through a door (`receive`, `parseMessage`). */

@@ -95,6 +95,7 @@ export class Capture {
     let rest = this.#metadataText(metadata, route);
     if (from !== undefined) rest += `,"from":${from.text}`;
     if (cause !== 0) rest += `,"cause":${cause}`;
+    else if (from === undefined) rest += limitText(sending.timeLeft);
     if (isForwarded) rest += ',"forwarded":true';
     if (sending.isFromOutside) rest += ',"door":true';
     if (to.world !== undefined) rest += `,"world":true,"outside":${JSON.stringify(to.world)}`;
@@ -236,6 +237,10 @@ export class Capture {
     return rest === 0 ? `${whole}` : `${whole}${THOUSANDTHS[rest]}`;
   }
 }
+
+/** The limit of a message that a replay sends; others get theirs from the code that is replayed. */
+const limitText = (timeLeft: number): string =>
+  timeLeft === Number.POSITIVE_INFINITY ? "" : `,"timeLeft":${Math.round(timeLeft * 1000) / 1000}`;
 
 /** ".000" to ".999": `toFixed` takes four times as long. */
 const THOUSANDTHS: readonly string[] = Array.from({ length: 1000 }, (_, rest) => (rest / 1000).toFixed(3).slice(1));

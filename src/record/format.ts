@@ -61,6 +61,8 @@ const schemas = {
       from: Type.Optional(Type.String()),
       /** The id of the message whose handler sent it. */
       cause: Type.Optional(Whole),
+      /** The milliseconds until its sender gives it up, of a message from outside. Absent where nothing limits it. */
+      timeLeft: Type.Optional(Type.Number({ minimum: 0 })),
       /** It came through a door (`receive`, `parseMessage`). */
       door: Flag,
       /** The handler of `cause` handed its own message on (`ctx.forward`): this line's end is the answer to that one, too. */

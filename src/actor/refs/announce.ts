@@ -3,7 +3,15 @@ import type { Metadata, Pattern } from "../../message/message";
 import { sentenceOf } from "../../message/sentence-of";
 import { hearRejection } from "../../runtime/thenable";
 import type { Envelope, Environment, Recipient } from "../contract";
-import { addMark, isFromOutside, metadataOf, NO_METADATA, replaceMetadata, senderOf } from "../envelopes/origin";
+import {
+  addMark,
+  deadlineOf,
+  isFromOutside,
+  metadataOf,
+  NO_METADATA,
+  replaceMetadata,
+  senderOf,
+} from "../envelopes/origin";
 import type { ObservedHandling, ObservedSending, OnSend } from "../observers";
 
 /** A message that is about to be sent. */
@@ -49,6 +57,9 @@ class Sending implements ObservedSending {
   }
   get sender(): AnyRef | undefined {
     return senderOf(this.#envelope, this.#to.environment)?.ref;
+  }
+  get timeLeft(): number {
+    return deadlineOf(this.#envelope);
   }
   get isFromOutside(): boolean {
     return isFromOutside(this.#envelope);

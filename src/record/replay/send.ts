@@ -23,6 +23,7 @@ interface Untyped {
 
 /** Most items that are read of a stream beyond those that were recorded. */
 const MOST_EXTRA = 100;
+const signalOf = ({ canceller }: Sent) => (canceller === undefined ? {} : { signal: canceller.signal });
 const NEVER = new Promise<never>(() => {});
 
 /** Sends recorded messages to a system, by address. */
@@ -49,13 +50,14 @@ export class Sender {
     const hasPayload = ref === undefined || (operationsOf(ref)?.[operation]?.hasPayload ?? true);
     const through = door === true ? receive(found, { expose: () => true }) : (found as unknown as Untyped);
     const args = door === true || hasPayload ? [read] : [];
-    if (pattern === "tell") through.tell(operation, ...args, { metadata: marked });
+    if (pattern === "tell") through.tell(operation, ...args, { metadata: marked, deadline: sent.limit });
     else if (pattern === "ask") this.#ask(sent, through as Untyped, operation, args, marked);
     else void this.#read(sent, through as Untyped, operation, args, marked);
+    sent.canceller?.abort(); // When it was recorded nobody knows, but before any handler had it.
   }
 
   #ask(sent: Sent, to: Untyped, operation: string, args: readonly unknown[], metadata: Metadata): void {
-    const options = { metadata, timeout: Number.POSITIVE_INFINITY };
+    const options = { metadata, timeout: sent.limit, ...signalOf(sent) };
     void to.ask(operation, ...args, options).then((result) => sent.answered(result));
   }
 
@@ -63,7 +65,8 @@ export class Sender {
   async #read(sent: Sent, to: Untyped, operation: string, args: readonly unknown[], metadata: Metadata): Promise<void> {
     const { items, end } = sent.recorded;
     const isLeft = end?.line.reason === "left";
-    const options = { metadata, credit: 1, abandonedAfter: Number.POSITIVE_INFINITY };
+    const limits = { deadline: sent.limit, abandonedAfter: Number.POSITIVE_INFINITY, ...signalOf(sent) };
+    const options = { metadata, credit: 1, ...limits };
     let count = 0;
     try {
       for await (const _ of to.stream(operation, ...args, options)) {

@@ -18,6 +18,9 @@ export type Outcome = Pick<EndLine, "outcome" | "value" | "error" | "reason">;
 /** Travels in the metadata of a message that is sent again. */
 const MARK = Symbol("replayed");
 
+/** The shortest limit, in milliseconds: a message without any time left is given up at once. */
+const SHORTEST = 0.001;
+
 /** Counts the ends of all messages of one replay. */
 export interface Ends {
   count: number;
@@ -34,6 +37,8 @@ export class Sent {
   place = 0;
   /** True once a handler or a transport has it: then its own end counts, and not what its sender was told. */
   isBegun = false;
+  /** Set for one whose sender gave it up while it waited, by a signal. */
+  readonly canceller: AbortController | undefined;
   readonly #codec: Codec;
   readonly #ends: Ends;
 
@@ -41,6 +46,15 @@ export class Sent {
     this.recorded = recorded;
     this.#codec = codec;
     this.#ends = ends;
+    const isCancelled = recorded.line.pattern !== "tell" && recorded.end?.line.reason === "cancelled";
+    this.canceller = isCancelled ? new AbortController() : undefined;
+  }
+
+  /** The milliseconds after which its sender gives it up; Infinity where nothing is known. */
+  get limit(): number {
+    const { at, line, end } = this.recorded;
+    const { timeLeft = end?.line.reason === "timeout" ? end.at - at : Number.POSITIVE_INFINITY } = line;
+    return Math.max(timeLeft, SHORTEST);
   }
 
   /** Metadata by which the observers of the system know the message. */
@@ -95,6 +109,8 @@ export class Sent {
     const error = thrown instanceof StreamError ? thrown.error : thrown;
     if (!isDeliveryError(error)) this.failed(error);
     else if (error.kind === "handler-failed") this.failed(error.cause);
+    else if (error.kind === "timeout" || error.kind === "cancelled")
+      return; // Its dead letter comes when its turn does.
     else this.ended({ outcome: "dead", reason: error.kind });
   }
 
