@@ -163,6 +163,12 @@ test("metadata of a stranger that throws fails nothing", async () => {
   expect(reply.isOk()).toBe(unrecorded.isOk());
 });
 
+/** Bytes of the heap that are in use. */
+function heap(): number {
+  Bun.gc(true);
+  return process.memoryUsage().heapUsed;
+}
+
 test("a flood of 200,000 messages is bounded in memory, and what is written and dropped is what was sent", async () => {
   const system = createSystem();
   const events: SystemEvent[] = [];
@@ -170,6 +176,7 @@ test("a flood of 200,000 messages is bounded in memory, and what is written and 
   const { path, recording } = record(system, folder(), { maxBuffer: 1_000_000 });
   let handled = 0;
   const ref = system.spawn("sink", Any, () => ({ say: (value) => value, note: () => void handled++ }));
+  const heapBefore = heap();
   for (let sent = 0; sent < 200_000; sent++) ref.tell("note", { sent, text: "some text that takes its room" });
   const { counts } = recording;
   expect(counts.messages + counts.dropped.messages).toBe(200_000);
@@ -177,6 +184,7 @@ test("a flood of 200,000 messages is bounded in memory, and what is written and 
   expect(counts.bytes).toBeLessThan(1_100_000);
   await ref.ask("say", "done");
   expect(handled).toBe(200_000);
+  expect(heap() - heapBefore).toBeLessThan(16_000_000); // The lines alone are 30 MB.
   await recording.close();
   const all = linesIn(path);
   const sum = (member: "lines" | "messages"): number =>

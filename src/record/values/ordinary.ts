@@ -1,4 +1,5 @@
 import { mayHoldSecret } from "../transforms/marks";
+import type { Spot } from "../transforms/matcher";
 import { suspicionOf } from "../transforms/names";
 import type { TextRedactor } from "../transforms/text-redactor";
 import { keyText } from "./keys";
@@ -8,8 +9,8 @@ import type { Limits } from "./limits";
 const OTHER = Symbol("other");
 
 /**
- * Writes values that `JSON.stringify` may write: plain data, within the bounds, with nothing to redact. That is so for most, and takes a
- * fifth of the time of the walk. What is judged is what is written: each member is read once, into a copy, since a getter or a proxy may
+ * Writes values that `JSON.stringify` may write: plain data, within the bounds, with nothing to redact and at no transform's path.
+ * That is so for most, and takes a fifth of the time of the walk. What is judged is what is written: each member is read once, into a copy, since a getter or a proxy may
  * give a credential when it is read again. The copy takes no longer than to look at the value.
  */
 export class Ordinary {
@@ -28,11 +29,11 @@ export class Ordinary {
     return this.#left < 0;
   }
 
-  /** The JSON text of an ordinary value; undefined for any other. */
-  text(value: unknown): string | undefined {
+  /** The JSON text of an ordinary value; undefined for any other. @param spot where it stands, as the transforms' paths see it. */
+  text(value: unknown, spot: Spot | null): string | undefined {
     this.#left = this.#limits.value;
     try {
-      const copy = this.#copy(value, 0);
+      const copy = this.#copy(value, spot, 0);
       if (copy === OTHER) return undefined;
       const text = JSON.stringify(copy);
       if (text.length <= this.#limits.value) return text;
@@ -44,7 +45,8 @@ export class Ordinary {
   }
 
   /** The value, where it is ordinary, as plain data that nobody else has. */
-  #copy(value: unknown, depth: number): unknown {
+  #copy(value: unknown, spot: Spot | null, depth: number): unknown {
+    if (spot !== null && spot.transform !== null) return OTHER;
     if (--this.#left < 0) return OTHER;
     switch (typeof value) {
       case "string":
@@ -60,7 +62,7 @@ export class Ordinary {
     }
     if (value === null) return null;
     if (depth === this.#limits.depth) return OTHER;
-    if (Array.isArray(value)) return this.#copyOfList(value, depth);
+    if (Array.isArray(value)) return this.#copyOfList(value, spot, depth);
     if (Object.getPrototypeOf(value) !== Object.prototype) return OTHER;
     const copy: Record<string, unknown> = { ...value };
     if ("toJSON" in copy) return OTHER;
@@ -68,19 +70,19 @@ export class Ordinary {
       if (!keyText(key).isOrdinary) return OTHER;
       this.#left -= key.length;
       const item = copy[key];
-      const copied = this.#copy(item, depth + 1);
+      const copied = this.#copy(item, spot === null ? null : spot.step(key), depth + 1);
       if (copied === OTHER) return OTHER;
       if (copied !== item) copy[key] = copied;
     }
     return copy;
   }
 
-  #copyOfList(list: readonly unknown[], depth: number): unknown {
+  #copyOfList(list: readonly unknown[], spot: Spot | null, depth: number): unknown {
     if (Object.getPrototypeOf(list) !== Array.prototype || "toJSON" in list) return OTHER;
     const copy: unknown[] = [];
     const { length } = list;
     for (let index = 0; index < length; index++) {
-      const copied = this.#copy(list[index], depth + 1);
+      const copied = this.#copy(list[index], spot === null ? null : spot.item(index), depth + 1);
       if (copied === OTHER) return OTHER;
       copy.push(copied);
     }

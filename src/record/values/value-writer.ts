@@ -54,12 +54,10 @@ export class ValueWriter {
   text(value: unknown, place: Place): string {
     const spot = this.#matcher.at(place);
     if (place.part === "error") return this.#walk(place).problem(value, spot);
-    if (spot === null) {
-      const text = this.#ordinary.text(value);
-      if (text !== undefined) return text;
-      if (this.#ordinary.wasTooLarge) return this.#walk(place).large(value);
-    }
-    return this.#walk(place).text(value, spot);
+    const text = this.#ordinary.text(value, spot);
+    if (text !== undefined) return text;
+    const walk = this.#walk(place);
+    return this.#ordinary.wasTooLarge && spot === null ? walk.large(value) : walk.text(value, spot);
   }
 
   #walk(place: Place): Walk {
