@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { defineProtocol, Type } from "../../src/index";
+import { replace } from "../../src/record/index";
+import { ValueWriter } from "../../src/record/values/value-writer";
 import { testSystems } from "../actor/test-system";
 import { folders, record, story } from "./recorded";
 
@@ -39,4 +41,20 @@ test("what is forwarded to an actor that has stopped ends as a dead letter there
     "@(gone) list: dead stopped",
   ]);
   expect(all.at(-1)).toMatchObject({ kind: "close", open: 0 });
+});
+
+test("a transform or a toJSON that is async and fails ends neither the process nor the message", async () => {
+  const unheard: unknown[] = [];
+  const hear = (reason: unknown): unknown => unheard.push(reason);
+  process.on("unhandledRejection", hear);
+  try {
+    const fail = async () => Promise.reject(new Error("late"));
+    const writer = new ValueWriter({ transforms: [replace("payload.a", fail)] });
+    const text = writer.text({ a: 1, b: { toJSON: fail } }, { address: "@(a)", operation: "o", part: "payload" });
+    expect(JSON.parse(text)).toEqual({ a: { $unwritable: "Promise" }, b: { $unwritable: "Promise" } });
+    await new Promise((done) => setTimeout(done, 1));
+    expect(unheard).toEqual([]);
+  } finally {
+    process.off("unhandledRejection", hear);
+  }
 });

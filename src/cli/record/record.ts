@@ -1,5 +1,6 @@
 import { RecordingError } from "../../record/index";
 import { thereIsNo, UsageError } from "../arguments";
+import { plain } from "../plain";
 import type { Status, Terminal } from "../terminal";
 import { diff } from "./diff";
 import { grep } from "./grep";
@@ -41,7 +42,7 @@ export async function record([command = "--help", ...rest]: readonly string[], t
     const isTold = error instanceof UsageError || error instanceof RecordingError;
     // What the system refuses has a code, and says where.
     if (!isTold && !(error instanceof Error && "code" in error)) throw error;
-    terminal.err(`${error.message}\n`);
+    terminal.err(`${plain(error.message)}\n`); // It may name files, whose names may be a stranger's.
     return 2;
   }
 }

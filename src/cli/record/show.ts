@@ -25,7 +25,7 @@ export async function show(argv: readonly string[], terminal: Terminal): Promise
   } else if (isTree) await showTree(recording, family, terminal);
   else if (id === undefined) await showAll(recording, terminal);
   else if (!(await showOne(recording, id, terminal))) {
-    terminal.err(`There is no message ${id} in ${file}.\n`);
+    terminal.err(plain(`There is no message ${id} in ${file}.`).concat("\n"));
     return 1;
   }
   tellFaults(recording, terminal);

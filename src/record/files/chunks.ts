@@ -1,4 +1,5 @@
-import { open } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
+import { RecordingError } from "./faults";
 import { FrameError, frameAt } from "./frames";
 import { isCompressed } from "./names";
 
@@ -13,6 +14,9 @@ export type Chunk =
 export const chunksOf = (path: string): AsyncGenerator<Chunk> => (isCompressed(path) ? contents(path) : pieces(path));
 
 async function* pieces(path: string): AsyncGenerator<Chunk & { readonly bytes: Uint8Array }> {
+  // To open a pipe waits for its writer, and a device may have no end.
+  const found = await stat(path);
+  if (!found.isFile() && !found.isDirectory()) throw new RecordingError(`${path} is no file, but a pipe or a device.`);
   const file = await open(path);
   try {
     while (true) {

@@ -3,6 +3,9 @@ import { chunksOf } from "./chunks";
 import { RecordingError, type RecordingFault } from "./faults";
 import { type TextLine, TextLines } from "./text-lines";
 
+/** The most lines that are read before they are given on. */
+const AT_ONCE = 1_000;
+
 /** A line of a part, or what is wrong at its place. */
 export type PartLine =
   | { readonly line: RecordingLine; readonly fault?: undefined }
@@ -27,8 +30,15 @@ export async function* readPart(path: string): AsyncGenerator<readonly PartLine[
     return fault("broken", `Line ${number} of ${path} ${read.wrong}; it was passed over.`);
   };
   for await (const { bytes, wrong, isTorn } of chunksOf(path)) {
-    if (bytes !== undefined) yield Array.from(lines.read(bytes), partLine);
-    else {
+    if (bytes !== undefined) {
+      let some: PartLine[] = []; // A compressed file may have so many empty lines that they do not fit into memory.
+      for (const text of lines.read(bytes)) {
+        if (some.push(partLine(text)) < AT_ONCE) continue;
+        yield some;
+        some = [];
+      }
+      if (some.length > 0) yield some;
+    } else {
       if (lines.drop()) number++;
       yield [fault(isTorn ? "torn" : "broken", `${path} ${wrong}, behind line ${number}.`)];
     }

@@ -3,6 +3,8 @@ import { types } from "node:util";
 /** The largest value that is hashed as a whole, in characters, and its deepest nesting. */
 const LARGEST = 67_108_864;
 const DEEPEST = 500;
+/** The most items of a list. */
+const MOST_ITEMS = 4_194_304;
 
 /**
  * True for plain data that `JSON.stringify` can write within bounds: no proxy, whose length may be any, and no object that stands in it so
@@ -19,6 +21,7 @@ function measured(value: unknown, left: number, depth: number): number {
   if (depth === DEEPEST || types.isProxy(value) || "toJSON" in value) return -1;
   let rest = left - 1;
   if (Array.isArray(value)) {
+    if (value.length > MOST_ITEMS) return -1; // An empty place takes a hundred times as long as an item.
     for (let index = 0; index < value.length && rest >= 0; index++) rest = measured(value[index], rest, depth + 1);
     return rest;
   }

@@ -5,7 +5,7 @@ import { isOfEntry, isSecret, type TextRedactor } from "../transforms/text-redac
 import type { Place, Transform } from "../transforms/transform";
 import type { Digest } from "./digest";
 import { keyText } from "./keys";
-import { bytesOf, entriesOf, isPlainKind, itemAt, kindOf, UNREADABLE } from "./kinds";
+import { bytesOf, entriesOf, heard, isPlainKind, itemAt, kindOf, UNREADABLE } from "./kinds";
 import type { Limits } from "./limits";
 import { isMeasurable } from "./measurable";
 import { type Problem, problemOf, problemOfOther, shownOf } from "./problem";
@@ -116,7 +116,7 @@ export class Walk {
   #replaced(transform: Transform, value: unknown, depth: number): string {
     let replaced: unknown;
     try {
-      replaced = transform.replacement(value, this.#place);
+      replaced = heard(transform.replacement(value, this.#place));
     } catch {
       return this.#redacted(value, depth);
     }
@@ -254,7 +254,7 @@ export class Walk {
   #other(value: object, spot: Spot | null, depth: number): string {
     const toJson: unknown = Reflect.get(value, "toJSON");
     if (typeof toJson !== "function") return this.#members(value, Object.keys(value), spot, depth);
-    const json: unknown = toJson.call(value, "");
+    const json = heard(toJson.call(value, ""));
     if (json === value) return this.#members(value, Object.keys(value), spot, depth);
     return this.#value(json, spot, depth + 1, false);
   }
