@@ -195,6 +195,10 @@ function refuse(cell: Recipient, envelope: Envelope): void {
 /**
  * Opens a door to an actor: the way in for messages from outside, such as the body of a request.
  *
+ * The protocol of the reference says what is valid, because a payload is validated once. A reference by address
+ * (`system.ref(address, protocol)`) should have the protocol of the actor that is there: with a wider one, such as
+ * `Type.Unknown()`, the actor's own schema checks nothing, unless that actor validates always.
+ *
  * @throws TypeError when `ref` is no reference, the metadata is no plain object, or `expose` is no function.
  * @example
  * const reply = await receive(counter).ask("add", await request.json()); // Err: invalid-payload, where it is no number
