@@ -143,7 +143,7 @@ export class Capture {
       mark.holder = address;
       return mark;
     }
-    const route = this.correspondents.of(handling.ref).route(handling.operation);
+    const route = this.correspondents.of(handling.ref).routeBehind((mark.route as Route).address, handling.operation);
     const id = this.#message(handling.pattern, route, handling.payload, `,"cause":${mark.id}`);
     const own = new Mark(id, id === 0 ? mark.id : id, true, route, mark.isAsk);
     own.holder = address;

@@ -12,16 +12,16 @@ export class Route {
   readonly error: Place;
   readonly metadata: Place;
 
-  constructor(address: string, protocol: string | undefined, operation: string) {
+  constructor(address: string, protocol: string | undefined, operation: string, pool?: string) {
     this.address = address;
     const to = `"to":${JSON.stringify(address)}`;
     const of = protocol === undefined ? "" : `,"protocol":${JSON.stringify(protocol)}`;
     this.text = `${to}${of},"operation":${JSON.stringify(operation)}`;
-    this.payload = { address, operation, part: "payload" };
-    this.reply = { address, operation, part: "reply" };
-    this.item = { address, operation, part: "item" };
-    this.error = { address, operation, part: "error" };
-    this.metadata = { address, operation, part: "metadata" };
+    this.payload = { address, pool, operation, part: "payload" };
+    this.reply = { address, pool, operation, part: "reply" };
+    this.item = { address, pool, operation, part: "item" };
+    this.error = { address, pool, operation, part: "error" };
+    this.metadata = { address, pool, operation, part: "metadata" };
   }
 }
 
@@ -43,6 +43,11 @@ class Correspondent {
     this.isIncluded = isIncluded(ref.address);
     this.#operations = operationsOf(ref);
     this.#protocol = this.#operations === null ? undefined : protocolOf(this.#operations);
+  }
+
+  /** The route of a message that a pool gave to several actors: transforms of the pool hold for it, too. */
+  routeBehind(pool: string, operation: string): Route {
+    return new Route(this.address, this.#protocol, operation, pool);
   }
 
   route(operation: string): Route {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { defineProtocol, Type } from "../../src/index";
-import { replace } from "../../src/record/index";
+import { defineProtocol, spawnPool, Type } from "../../src/index";
+import { drop, replace } from "../../src/record/index";
 import { ValueWriter } from "../../src/record/values/value-writer";
 import { testSystems } from "../actor/test-system";
 import { folders, record, story } from "./recorded";
@@ -57,4 +57,15 @@ test("a transform or a toJSON that is async and fails ends neither the process n
   } finally {
     process.off("unhandledRejection", hear);
   }
+});
+
+test("a transform of a pool holds for each worker that a broadcast reaches", async () => {
+  const { system, clock } = createTestSystem();
+  const { lines } = record(system, folder(), { transforms: [drop("payload", { actor: "@(shop)" })] });
+  const steps = () => ({ ask: (step: number) => step, tell() {}, *list() {} });
+  spawnPool(system, "shop", Steps, steps, { size: 3, routing: "broadcast" }).tell("tell", 4711);
+  await clock.settle();
+  const told = (await lines()).filter(({ kind }) => kind === "message");
+  expect(told.map(({ payload }) => payload)).toEqual(told.map(() => ({ $undefined: true })));
+  expect(told).toHaveLength(3);
 });

@@ -5,6 +5,8 @@ import { holdsFor, type Place, type Transform } from "./transform";
 const MOST_STEPS = 1_000;
 /** Places of messages whose transforms are remembered. */
 const MOST_PLACES = 10_000;
+/** The longest name of one that is remembered: strangers choose names of operations and keys. */
+const LONGEST = 512;
 
 /** Finds the transforms of the places in a value. */
 export class Matcher {
@@ -18,7 +20,7 @@ export class Matcher {
   /** The spot at which a value begins; null where no transform holds. */
   at(place: Place): Spot | null {
     if (this.#transforms.length === 0) return null;
-    const key = `${place.part} ${place.operation} ${place.address}`;
+    const key = `${place.part} ${place.operation} ${place.address} ${place.pool ?? ""}`;
     const known = this.#roots.get(key);
     if (known !== undefined) return known;
     const positions = this.#transforms.flatMap((each) =>
@@ -26,7 +28,7 @@ export class Matcher {
     );
     const root = positions.length === 0 ? null : new Spot(positions).step(place.part);
     if (this.#roots.size >= MOST_PLACES) this.#roots.clear();
-    this.#roots.set(key, root);
+    if (key.length <= LONGEST) this.#roots.set(key, root);
     return root;
   }
 }
@@ -69,7 +71,7 @@ export class Spot {
     const next = unique(met);
     const spot = next.length === 0 ? null : this.#isSame(next) ? this : new Spot(next);
     if (this.#steps.size >= MOST_STEPS) this.#steps.clear();
-    this.#steps.set(key, spot);
+    if (key.length <= LONGEST) this.#steps.set(key, spot);
     return spot;
   }
 

@@ -5,6 +5,8 @@ import { fits, PARTS, type Part, parsePath, type Step } from "./paths";
 export interface Place {
   /** The address of the actor that the message is for. */
   readonly address: string;
+  /** The address of the pool that gave the message to this actor and to others. Undefined for most. */
+  readonly pool?: string | undefined;
   readonly operation: string;
   /** Its part of the line. */
   readonly part: Part;
@@ -154,11 +156,11 @@ function checkScope(kind: Kind, path: string, scope: TransformScope): void {
 }
 
 /** True when a transform holds for a message's part. */
-export function holdsFor({ scope }: Transform, { address, operation, part }: Place): boolean {
+export function holdsFor({ scope }: Transform, { address, pool, operation, part }: Place): boolean {
   const { actor, operation: name } = scope;
   return (
     (scope.part === undefined || scope.part === part) &&
-    (actor === undefined || fits(actor, address)) &&
+    (actor === undefined || fits(actor, address) || (pool !== undefined && fits(actor, pool))) &&
     (name === undefined || fits(name, operation))
   );
 }
