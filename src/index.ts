@@ -32,6 +32,7 @@ export type {
   Around,
   AroundOptions,
   HandlingOutcome,
+  HandsOn,
   ObservedHandling,
   ObservedSending,
   OnEnd,

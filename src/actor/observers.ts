@@ -21,11 +21,27 @@ export interface ObservedHandling {
   readonly payload: unknown;
   /**
    * The metadata that came beside the payload: `ctx.metadata` of the handler, and the part that it hands on (`inheritedMetadata`). An
-   * observer may assign another object before it calls `run`; a hook or a timer has something to hand on then, too. Of a relay,
+   * observer may assign another object before it calls `run`; a hook or a timer has something to hand on then, too. To change only what
+   * is handed on, assign `handsOn`, which costs less. Of a relay,
    * what its transport carries beside the payload. A symbol as a key is for this message alone: the message keeps it where it is
    * forwarded, stashed or shared out by a pool, no handler hands it on, and no JSON has it.
    */
   metadata: Metadata;
+  /**
+   * What the handler hands on in place of `inheritedMetadata`'s part of its message, to the messages that it sends through its context, to
+   * its timers that are set once, to its watches, and to the hooks of a restart that it causes. An observer may assign it before it calls
+   * `run`; the message itself stays as it is. Its `metadata` are read when the handler begins something, which most never do. Frozen ones
+   * are neither checked nor copied, so that all that the handler sends may share them; a symbol as a key reaches what this handler begins,
+   * and goes no further. An error that reading them throws is logged, and the message's own are handed on. A relay hands nothing on.
+   * Default: undefined.
+   *
+   * @example
+   * system.around((handling, run) => {
+   *   handling.handsOn = { metadata: Object.freeze({ traceparent: spanOf(handling) }) };
+   *   run();
+   * });
+   */
+  handsOn: HandsOn | undefined;
   /** The id of the message. Undefined for most messages, which get one when somebody reads it: see `ctx.message`. */
   readonly id: string | undefined;
   /** The actor that sent the message, where it is known. */
@@ -37,6 +53,11 @@ export interface ObservedHandling {
   readonly queueTime: number | undefined;
   /** True when the message came through a door (`receive`, `parseMessage`), also where it was forwarded or stashed since. */
   readonly isFromOutside: boolean;
+}
+
+/** Metadata that a handler hands on. They may be made when they are read. */
+export interface HandsOn {
+  readonly metadata: Metadata;
 }
 
 /** The end of a handling. */

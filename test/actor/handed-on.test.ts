@@ -1,12 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import {
   address,
+  type Context,
   createPool,
   createTopic,
   defineProtocol,
   inheritedBy,
   type Metadata,
   receive,
+  type SignaturesOf,
   type Supervision,
   serializeMessage,
   spawnPool,
@@ -302,4 +304,105 @@ test("what a handler hands on is known to code that sends in another way, by the
   expect(inheritedBy(ref, { ...TRACE, [Symbol("mark")]: 1 })).toBeUndefined();
   expect(inheritedBy(spawnSink(createTestSystem()).ref, CARRIED)).toEqual(TRACE);
   expect(() => inheritedBy({} as never, CARRIED)).toThrow(TypeError);
+});
+
+describe("an observer may give a handling something else to hand on:", () => {
+  const GIVEN: Metadata = Object.freeze({ traceparent: "00-9-9-01", [Symbol("span")]: 9 });
+  const broken = (text: string): void => {
+    if (text === "broken") throw new Error(text);
+  };
+
+  for (const how of ["at once", "behind an await"]) {
+    test(`what it sends ${how}, its timers, watches and restarts have it, and its own message has not`, async () => {
+      const test = createTestSystem({ supervision: { decide: () => "restart" } });
+      const { ref, seen } = spawnSink(test);
+      const watched = test.system.spawn("watched", Sink, () => ({ note() {} }));
+      const own: Metadata[] = [];
+      let reads = 0;
+      test.system.around((handling, run) => {
+        if (handling.operation === "run") {
+          handling.handsOn = {
+            get metadata() {
+              reads++;
+              return GIVEN;
+            },
+          };
+        }
+        run();
+      });
+      const begin = (ctx: Context<SignaturesOf<typeof Work>>, text: string): void => {
+        own.push(ctx.metadata);
+        if (text === "idle") return;
+        ctx.tell(ref, "note", "told");
+        ctx.tell(ref, "note", "with more", { metadata: { user: "Eve" } });
+        ctx.timers.once("later", 10, () => ctx.tell(ref, "note", "later"));
+        if (text === "go") ctx.watch(watched, () => ctx.tell(ref, "note", "gone"));
+        broken(text);
+      };
+      const worker = test.system.spawn("worker", Work, (ctx) => ({
+        onRestart: () => ctx.tell(ref, "note", "restarted"),
+        run: (text) => (how === "at once" ? begin(ctx, text) : Promise.resolve().then(() => begin(ctx, text))),
+        say: (text) => text,
+      }));
+      worker.tell("run", "idle");
+      await test.settle();
+      expect(reads).toBe(0);
+      worker.tell("run", "go", { metadata: CARRIED });
+      await test.advance(10);
+      await test.system.stop(watched);
+      worker.tell("run", "broken");
+      await test.settle();
+      const handed = { traceparent: "00-9-9-01" };
+      expect(seen.map(([text, metadata]) => [text, JSON.parse(JSON.stringify(metadata))])).toEqual([
+        ["told", handed],
+        ["with more", { ...handed, user: "Eve" }],
+        ["later", handed],
+        ["gone", handed],
+        ["told", handed],
+        ["with more", { ...handed, user: "Eve" }],
+        ["restarted", handed],
+      ]);
+      expect(seen[0]?.[1]).toBe(GIVEN); // Frozen: not copied.
+      expect(own).toEqual([{}, CARRIED, {}]);
+      test.takeLog();
+      test.takeFailures();
+    });
+  }
+
+  test("the items of its stream as well; what throws is logged, and what is not frozen is copied", async () => {
+    const test = createTestSystem();
+    const { ref, seen } = spawnSink(test);
+    const Numbers = defineProtocol("numbers", { count: { payload: Type.String(), stream: Type.Number() } });
+    const given = { traceparent: "mine" };
+    test.system.around((handling, run) => {
+      if (handling.kind === "message" && handling.payload === "plain") handling.handsOn = { metadata: given };
+      if (handling.kind === "message" && handling.payload === "wrong") handling.handsOn = { metadata: 7 as never };
+      if (handling.kind === "message" && handling.payload === "throws") {
+        handling.handsOn = {
+          get metadata(): never {
+            throw new Error("no metadata");
+          },
+        };
+      }
+      run();
+    });
+    const numbers = test.system.spawn("numbers", Numbers, (ctx) => ({
+      *count(text) {
+        ctx.tell(ref, "note", text);
+        yield 1;
+      },
+    }));
+    for (const text of ["plain", "wrong", "throws"])
+      await Array.fromAsync(numbers.stream("count", text, { metadata: TRACE }));
+    given.traceparent = "changed";
+    expect(seen).toEqual([
+      ["plain", { traceparent: "mine" }],
+      ["wrong", TRACE],
+      ["throws", TRACE],
+    ]);
+    expect(test.takeLog().map(({ message }) => message)).toEqual([
+      expect.stringContaining("envoi: What an observer gave @(numbers) to hand on could not be read: TypeError: "),
+      "envoi: What an observer gave @(numbers) to hand on could not be read: Error: no metadata",
+    ]);
+  });
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { type Context, context, SpanStatusCode, type Tracer } from "@opentelemetry/api";
+import { SamplingDecision } from "@opentelemetry/sdk-trace";
 import { defineProtocol, Type } from "../../src/index";
 import { trace } from "../../src/telemetry/index";
 import { type TestOptions, testSystems } from "../actor/test-system";
@@ -94,8 +95,56 @@ test("items of a stream are events of its span, and hooks and timers are spans, 
   }));
   await advance(5);
   await system.stop(hooked);
-  expect(tree()).toEqual(["process work.count", "onStart work", "timer work", "  process work.run"]);
+  expect(tree()).toEqual(["process work.count", "onStart work", "  timer work", "    process work.run"]);
 });
+
+test("a span ends when a restart waits for its handler no longer", async () => {
+  const test = createTestSystem({ supervision: { decide: () => "restart" }, hookTimeout: 10 });
+  const { tracer, span, tree, open } = traced();
+  trace(test.system, { tracer });
+  const handlers = { *count() {}, wait: () => new Promise<string>(() => undefined) };
+  const run = (text: string): string => {
+    throw new CardRefused(text);
+  };
+  const ref = test.system.spawn("work", Work, () => ({ ...handlers, run }), { concurrency: 2 });
+  const waiting = ref.ask("wait");
+  await test.settle();
+  await ref.ask("run", "card");
+  await test.advance(10);
+  expect((await waiting).isErr()).toBe(true);
+  expect(span("process work.wait").attributes["messaging.envoi.outcome"]).toBe("abandoned");
+  expect(tree().toSorted()).toEqual(["process work.run: CardRefused", "process work.wait: abandoned"]); // They began in one millisecond.
+  expect(open.size).toBe(0);
+  test.takeLog();
+  test.takeFailures();
+});
+
+for (const sampleByAttributes of [false, true]) {
+  test(`a sampler sees ${sampleByAttributes ? "the attributes of a message where that is wanted" : "no attributes"}`, async () => {
+    const { system } = createTestSystem();
+    const seen: object[] = [];
+    const { tracer, span } = traced({
+      shouldSample(_context, _trace, _name, _kind, attributes) {
+        seen.push({ ...attributes });
+        return { decision: SamplingDecision.RECORD_AND_SAMPLED };
+      },
+      toString: () => "seeing",
+    });
+    trace(system, { tracer, sampleByAttributes });
+    const handlers = { *count() {}, wait: () => "", run: (text: string) => text };
+    await system.spawn("work", Work, () => handlers).ask("run", "x");
+    const known = {
+      "messaging.system": "envoi",
+      "messaging.operation.type": "process",
+      "messaging.operation.name": "process",
+      "messaging.destination.name": "@(work)",
+      "messaging.destination.template": "work",
+      "messaging.envoi.operation": "run",
+    };
+    expect(seen).toEqual([sampleByAttributes ? known : {}]);
+    expect(span("process work.run").attributes).toMatchObject(known);
+  });
+}
 
 test("a tracer that is removed ends what is open, and what comes later has no span", async () => {
   const { ref, spans, span, open, settle, stop, release } = start();

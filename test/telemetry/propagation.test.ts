@@ -127,27 +127,83 @@ test("a trace goes through forwards, the stash, pools, topics, become and the ro
   ]);
 });
 
-test("timers that are set once, watches and the hooks of a restart go on with the trace of their handler", async () => {
-  const { system, tracer, tree, advance, settle } = start({ supervision: { decide: () => "restart" } });
+test("what timers that are set once and watches begin is below the span of the handler that set them", async () => {
+  const { system, tracer, tree, advance, settle } = start();
   const ref = system.spawn("back", Back, back);
+  const other = system.spawn("other", Back, back);
   const front = system.spawn("front", Front, (ctx) => ({
     go(text) {
-      if (text === "break") throw new Error("broken");
-      ctx.timers.once("later", 10, () => ctx.tell(ref, "note", "later"));
+      ctx.timers.once("first", 10, () => {
+        ctx.tell(ref, "note", "first");
+        ctx.timers.once("second", 10, () => ctx.tell(ref, "note", "second"));
+      });
       ctx.watch(ref, () => ctx.tell(other, "note", "gone"));
       return text;
     },
-    onRestart: () => ctx.tell(ref, "note", "again"),
   }));
-  const other = system.spawn("other", Back, back);
   await tracer.startActiveSpan("set", async (span) => {
     await front.ask("go", "set");
     span.end();
   });
-  await advance(10);
+  await advance(20);
   await system.stop(ref);
   await settle();
-  expect(tree()).toEqual(["set", "  process front.go", "  process back.note", "  process back.note"]);
+  expect(tree()).toEqual([
+    "set",
+    "  process front.go",
+    "    process back.note",
+    "    process back.note",
+    "    process back.note",
+  ]);
+});
+
+for (const how of ["at once", "behind an await"]) {
+  test(`the hooks of a restart are below the span of the handler that fails ${how}`, async () => {
+    const test = start({ supervision: { decide: () => "restart" } });
+    const { system, tree, settle, open } = test;
+    const ref = system.spawn("back", Back, back);
+    const front = system.spawn("front", Front, (ctx) => ({
+      go(text) {
+        if (how === "at once") throw new Error(text);
+        return Promise.resolve().then(() => {
+          throw new Error(text);
+        });
+      },
+      onRestart: () => ctx.tell(ref, "note", "again"),
+    }));
+    await front.ask("go", "broken");
+    await settle();
+    expect(tree()).toEqual(["process front.go: Error", "  process back.note"]);
+    expect(open.size).toBe(0);
+    test.takeLog();
+    test.takeFailures();
+  });
+}
+
+test("what code sends in a span that a handler has made is below that span", async () => {
+  const { system, tracer, tree, settle } = start();
+  const ref = system.spawn("back", Back, back);
+  const front = system.spawn("front", Front, (ctx) => ({
+    async go(text) {
+      ctx.tell(ref, "note", text);
+      await tracer.startActiveSpan("query", async (query) => {
+        ctx.tell(ref, "note", text);
+        await undefined;
+        ctx.tell(ref, "note", text);
+        query.end();
+      });
+      return text;
+    },
+  }));
+  await front.ask("go", "x");
+  await settle();
+  expect(tree()).toEqual([
+    "process front.go",
+    "  process back.note",
+    "  query",
+    "    process back.note",
+    "    process back.note",
+  ]);
 });
 
 const PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";

@@ -105,7 +105,8 @@ function metadataIn(message: Message | null): Metadata | null {
   return typeof metadata === "object" && metadata !== null ? frozen(metadata) : null;
 }
 
-const frozen = (metadata: Metadata): Metadata =>
+/** Metadata that cannot change any more, copied where they could. */
+export const frozen = (metadata: Metadata): Metadata =>
   Object.isFrozen(metadata) ? metadata : Object.freeze({ ...metadata });
 
 /** Copied even if it is frozen: a getter in it could throw, or give something else, whenever the handler reads it. */
@@ -190,44 +191,6 @@ function withDeadline(origin: Origin, given: number, clock: Clock): Origin {
 export function originWith(origin: Origin, { metadata, deadline }: TellOptions, clock: Clock): Origin {
   const from = metadata === undefined ? origin : withMetadata(origin, metadata);
   return deadline === undefined || deadline === Number.POSITIVE_INFINITY ? from : withDeadline(from, deadline, clock);
-}
-
-/**
- * The origin of a message that a handler sends: its actor, with what the message that it handles hands on. Most hand on
- * nothing.
- */
-export function originIn(handled: Envelope, sender: Recipient): Origin {
-  const { origin } = handled;
-  if (origin === null) return sender;
-  const mayCarry = isSent(origin) || (isMessage(origin) && origin.metadata !== undefined);
-  return mayCarry ? handedOn(handled, sender) : sender;
-}
-
-function handedOn(handled: Envelope, from: Recipient): Origin {
-  const all = metadataOf(handled);
-  const metadata = all === null ? null : inheritedFrom(all, from.environment.inheritedMetadata);
-  const deadline = deadlineIn(handled.origin);
-  return metadata === null && deadline === null ? from : new SentRecord({ from, metadata, deadline });
-}
-
-/**
- * The origin of what a handler begins and does not wait for: its timers and watches, and the hooks of a restart that it causes.
- * They have the metadata that it hands on, and nothing else of its message: a deadline ends with the handler. Null for most.
- */
-export function originBehind(handled: Envelope | null, { environment }: Recipient): Origin {
-  const all = handled === null ? null : metadataOf(handled);
-  const metadata = all === null ? null : inheritedFrom(all, environment.inheritedMetadata);
-  return metadata === null ? null : new SentRecord({ metadata });
-}
-
-/** Those metadata that are inherited: mostly all or none, which needs no copy. A symbol as a key is for one message alone. */
-export function inheritedFrom(metadata: Metadata, names: readonly string[]): Metadata | null {
-  let count = 0;
-  for (const name of names) if (Object.hasOwn(metadata, name)) count++;
-  if (count === 0) return null;
-  if (count === Object.keys(metadata).length && Object.getOwnPropertySymbols(metadata).length === 0) return metadata;
-  const inherited = names.filter((name) => Object.hasOwn(metadata, name));
-  return Object.freeze(Object.fromEntries(inherited.map((name) => [name, metadata[name]])));
 }
 
 /** The message of an envelope to an actor, made at the first reading. */

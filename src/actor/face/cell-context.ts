@@ -13,8 +13,9 @@ import { whenAborted } from "../envelopes/abort";
 import type { AskResult } from "../envelopes/ask";
 import type { AskOptions, OfferOptions, StreamOptions, TellOptions } from "../envelopes/call-options";
 import { tellFrom } from "../envelopes/envelope";
+import { originIn } from "../envelopes/handed-on";
 import type { Handling } from "../envelopes/handling";
-import { deadlineOf, messageIn, metadataOf, NO_METADATA, originIn, senderOf } from "../envelopes/origin";
+import { deadlineOf, messageIn, metadataOf, NO_METADATA, senderOf } from "../envelopes/origin";
 import { checkProgress, tellProgress } from "../envelopes/progress";
 import { Signal } from "../envelopes/signal";
 import { checkHandlers, checkNoHooks, FROM_BECOME } from "../handlers";
@@ -63,7 +64,8 @@ export class CellContext implements Context<AnySignatures> {
   get #origin(): Origin {
     const cell = this.#cell;
     const { present } = cell;
-    return present === null || present.origin === null || this.#isReplaced ? cell : originIn(present, cell);
+    if (present === null || (present.origin === null && cell.environment.observers.chain === null)) return cell;
+    return this.#isReplaced ? cell : originIn(present, cell);
   }
 
   get self(): Ref<AnySignatures> {

@@ -33,8 +33,10 @@ import {
 } from "../cell/transitions";
 import type { Behaviour, Envelope } from "../contract";
 import { waitsForEnd } from "../envelopes/deadlock";
-import { isCausedFromOutside, originBehind } from "../envelopes/origin";
+import { originBehind } from "../envelopes/handed-on";
+import { isCausedFromOutside } from "../envelopes/origin";
 import { Signal } from "../envelopes/signal";
+import type { Ending } from "../observers";
 import type { Directive } from "../supervision";
 import { decisionFor, type Failure, policyFor, report, tellOfHold, withNote } from "./decision";
 import { abandonRunning, abortLifetime, abortSignals, discard, endStreams, restoreStash } from "./ending";
@@ -52,7 +54,13 @@ export function start(cell: Cell, behaviour: Behaviour): void {
 // ——— Failing
 
 /** A handler or a hook threw: the supervisor decides about the actor (P9). */
-export function failed(cell: Cell, envelope: Envelope, error: HandlerFailedError, isTold: boolean): void {
+export function failed(
+  cell: Cell,
+  envelope: Envelope,
+  error: HandlerFailedError,
+  isTold: boolean,
+  observation: Ending | null | undefined,
+): void {
   const hook = envelope instanceof Signal ? envelope.hook : undefined;
   const isEnding = hook === "onStop" || !cell.isAlive;
   if (isEnding || (isCausedFromOutside(envelope) && policyFor(cell).outside === "resume")) {
@@ -62,7 +70,7 @@ export function failed(cell: Cell, envelope: Envelope, error: HandlerFailedError
     if (hook !== undefined && cell.life === DRAINING) stop(cell, false); // It did not start: nobody can handle the rest.
     return;
   }
-  const origin = originBehind(envelope, cell);
+  const origin = originBehind(envelope, cell, observation);
   const failure = { operation: envelope.type, thrown: error.cause, sentence: error.message, origin };
   decide(cell, failure, hook !== undefined, !isTold);
 }

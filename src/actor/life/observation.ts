@@ -23,6 +23,7 @@ import type {
   Chain,
   Ending,
   HandlingOutcome,
+  HandsOn,
   ObservedHandling,
   Observers,
   OnEnd,
@@ -45,6 +46,7 @@ export class Observation implements ObservedHandling, Running, Ending {
   declare due: number;
   /** Calls the innermost observer's function first. Null while no observer wants to know the outcome. */
   declare onEnd: OnEnd | null;
+  declare handsOn: HandsOn | undefined;
   /** Set for those messages alone that have it. */
   declare queueTime: number | undefined;
   /** The last item that the producer of its stream was asked for. Set for streams alone. */
@@ -56,6 +58,7 @@ export class Observation implements ObservedHandling, Running, Ending {
     this.chain = chain;
     this.due = 0;
     this.onEnd = null;
+    this.handsOn = undefined;
   }
 
   get kind(): ObservedHandling["kind"] {
@@ -245,6 +248,7 @@ function pull(message: Observation, iterator: AnyIterator): unknown {
   const { observers } = cell.environment;
   if (observers.chain === null) return iterator.next();
   const observation = new Pull(cell, envelope, observers.chain, iterator);
+  observation.handsOn = message.handsOn;
   let result: unknown;
   try {
     observation.call(observers);

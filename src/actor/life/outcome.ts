@@ -96,7 +96,7 @@ export function fail(
   handling?.end(ENDED);
   observation?.end({ kind: "failed", error: thrown });
   if (wasTold) failedLate(cell, envelope, error);
-  else failed(cell, envelope, error, isTold && !hasGivenUp && passedOn === null);
+  else failed(cell, envelope, error, isTold && !hasGivenUp && passedOn === null, observation);
 }
 
 /**

@@ -4,7 +4,7 @@ import { Timeout } from "../../runtime/timer-wheel";
 import type { Cell } from "../cell/cell";
 import { endedSentence, type Instance, type InstanceTimers } from "../cell/state";
 import { IDLE } from "../cell/transitions";
-import { originBehind } from "../envelopes/origin";
+import { originBehind } from "../envelopes/handed-on";
 import type { Signal } from "../envelopes/signal";
 import { signalTo } from "./watch";
 

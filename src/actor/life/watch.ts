@@ -4,7 +4,7 @@ import { putSignal } from "../cell/admission";
 import type { Cell } from "../cell/cell";
 import type { Origin } from "../contract";
 import { ends } from "../envelopes/ends";
-import { originBehind } from "../envelopes/origin";
+import { originBehind } from "../envelopes/handed-on";
 import { Signal } from "../envelopes/signal";
 
 /** The end of an actor that was watched. */

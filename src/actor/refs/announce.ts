@@ -3,6 +3,7 @@ import type { Metadata, Pattern } from "../../message/message";
 import { sentenceOf } from "../../message/sentence-of";
 import { hearRejection } from "../../runtime/thenable";
 import type { Envelope, Environment, Recipient } from "../contract";
+import { observedIn } from "../envelopes/handed-on";
 import {
   addMark,
   deadlineOf,
@@ -76,17 +77,10 @@ export function announce(to: Recipient, envelope: Envelope, by: Recipient | null
   const { environment } = by ?? to;
   const { onSend } = environment.observers;
   if (onSend === null) return;
-  const sending = new Sending(to, envelope, by === null ? undefined : observedIn(by), isForwarded);
+  const present = by?.present ?? null;
+  const handling = by === null || present === null ? undefined : (observedIn(by, present) ?? undefined);
+  const sending = new Sending(to, envelope, handling, isForwarded);
   for (const observer of onSend) call(observer, sending, environment);
-}
-
-/** The view that observers have of the handling that runs in an actor now. */
-function observedIn(by: Recipient): ObservedHandling | undefined {
-  const { present } = by;
-  if (present === null) return undefined;
-  const { running } = by.environment.observers; // Until its first await, nothing else is recorded of it.
-  if (running !== null && running.observed?.ref === by.ref) return running.observed;
-  return by.handlingOf(present)?.observation?.observed ?? undefined;
 }
 
 function call(observer: OnSend, sending: Sending, environment: Environment): void {

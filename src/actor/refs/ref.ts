@@ -16,7 +16,7 @@ import type {
 import type { Environment, Recipient } from "../contract";
 import type { AskResult } from "../envelopes/ask";
 import type { AskOptions, OfferOptions, StreamOptions, TellOptions } from "../envelopes/call-options";
-import { inheritedFrom } from "../envelopes/origin";
+import { inheritedFrom } from "../envelopes/handed-on";
 import type { Logger } from "../events";
 import { ask, asWritten, offer, stream } from "./sending";
 import type { ActorStream } from "./stream-reader";

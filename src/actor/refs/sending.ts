@@ -17,9 +17,10 @@ import {
 } from "../envelopes/call-options";
 import { circleOf, lookForCircle } from "../envelopes/deadlock";
 import { EnvelopeSource, tellFrom } from "../envelopes/envelope";
+import { originIn } from "../envelopes/handed-on";
 import type { Handling } from "../envelopes/handling";
 import { capturedOffer, captureOffer, PendingOffer } from "../envelopes/offer";
-import { deadlineOf, isCausedFromOutside, isSent, originIn, originWith, withMetadata } from "../envelopes/origin";
+import { deadlineOf, isCausedFromOutside, isSent, originWith, withMetadata } from "../envelopes/origin";
 import { listen } from "../envelopes/progress";
 import { PendingStream } from "../envelopes/stream";
 import { ENDED } from "../reasons";

@@ -139,7 +139,7 @@ export class Scope implements Context {
 
   /** The metadata that carry it, made when the first message is sent in it. */
   get metadata(): Metadata {
-    this.carrier ??= metadataFor(this, this.baggage ?? baggageIn(this.base));
+    this.carrier ??= Object.freeze(metadataFor(this, this.baggage ?? baggageIn(this.base)));
     return this.carrier;
   }
 }

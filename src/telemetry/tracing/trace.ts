@@ -29,6 +29,7 @@ import {
   QUEUE_TIME,
   signalName,
 } from "./attributes";
+import { contextOf, handsOn, merged } from "./handing-on";
 import { checkTraceOptions, type TraceOptions } from "./options";
 import { contextIn, metadataWithout, Scope, scopeOf, senderIn } from "./scope";
 
@@ -64,17 +65,6 @@ const CONSUMER: SpanOptions = Object.freeze({ kind: SpanKind.CONSUMER });
 const PRODUCER: SpanOptions = Object.freeze({ kind: SpanKind.PRODUCER });
 const INTERNAL: SpanOptions = Object.freeze({ kind: SpanKind.INTERNAL });
 
-/** On a handling whose handler waits: the context that it runs in. */
-const OWN = Symbol("envoi.own");
-type Marked = ObservedHandling & { [OWN]?: Context };
-
-/** The handling that runs now, up to its first await, and its context: to keep it on each handling took 20 ns more. */
-let running: Marked | undefined;
-let runningIn: Context = ROOT_CONTEXT;
-
-/** The context of a handling; undefined where no tracer has given it one. */
-const contextOf = (handling: Marked): Context | undefined => (handling === running ? runningIn : handling[OWN]);
-
 class Tracing {
   readonly #options: TraceOptions;
   /** The spans of handlers that wait. */
@@ -88,17 +78,17 @@ class Tracing {
   }
 
   /** Runs a handler inside of its span. */
-  observe(handling: Marked, run: Run): void {
+  observe(handling: ObservedHandling, run: Run): void {
     if (handling.kind === "pull") this.#pull(run);
     else this.#run(handling, run);
   }
 
-  #run(handling: Marked, run: Run): void {
+  #run(handling: ObservedHandling, run: Run): void {
     let own: Context = ROOT_CONTEXT;
     let span: Span | undefined;
     let isRecording = false;
     try {
-      const parent = handling === running ? runningIn : contextIn(handling.metadata); // Another tracer may be around this one.
+      const parent = contextOf(handling) ?? contextIn(handling.metadata); // Another tracer may be around this one.
       own = parent;
       if (this.#isTraced(handling.kind, parent)) {
         span = this.#start(handling, parent);
@@ -107,6 +97,7 @@ class Tracing {
         if (isRecording) this.#describe(span, handling);
         if (handling.kind === "relay" && own instanceof Scope) handling.metadata = merged(handling.metadata, own);
       }
+      if (own !== ROOT_CONTEXT) handling.handsOn = handsOn(handling, own);
     } catch (thrown) {
       log(handling, thrown);
     }
@@ -143,15 +134,13 @@ class Tracing {
   }
 
   /** Runs a handler whose span is recorded, which ends with it. */
-  #record(handling: Marked, own: Context, span: Span, run: Run): void {
+  #record(handling: ObservedHandling, own: Context, span: Span, run: Run): void {
     let isOpen = true;
     this.#enter(own, handling, run, (outcome) => {
       isOpen = false;
       this.#end(handling, span, outcome);
     });
-    if (!isOpen) return;
-    this.#open.add(span);
-    handling[OWN] = own; // It waits.
+    if (isOpen) this.#open.add(span); // It waits.
   }
 
   #end(handling: ObservedHandling, span: Span, outcome: HandlingOutcome): void {
@@ -165,19 +154,13 @@ class Tracing {
     end(handling, span);
   }
 
-  #enter(own: Context, handling: Marked, run: Run, onEnd: OnEnd | undefined): void {
-    const [before, beforeIn] = [running, runningIn];
-    running = handling;
-    runningIn = own;
+  #enter(own: Context, handling: ObservedHandling, run: Run, onEnd: OnEnd | undefined): void {
     try {
       if (onEnd === undefined) context.with(own, run);
       else context.with(own, run, undefined, onEnd);
     } catch (thrown) {
       log(handling, thrown);
       run(onEnd); // Throws where the context manager has called it.
-    } finally {
-      running = before;
-      runningIn = beforeIn;
     }
   }
 
@@ -196,7 +179,7 @@ class Tracing {
   /** Gives a message the context of its sender. */
   send(sending: ObservedSending): void {
     const active = context.active();
-    const { handling } = sending as { handling: Marked | undefined };
+    const { handling } = sending;
     const own = handling === undefined ? undefined : contextOf(handling);
     if (own === undefined && active === ROOT_CONTEXT) return;
     const scope = this.#scopeFor(active, own);
@@ -208,11 +191,15 @@ class Tracing {
         sending.metadata = { ...given, ...metadataWithout(from) };
       return;
     }
-    if (senderIn(given) === scope || scope.isWritten(traceparent)) return;
+    const sender = senderIn(given);
+    if (sender === scope || (sender === undefined && scope.isWritten(traceparent))) return;
     if (traceparent !== undefined) {
       // Its sender has given it another parent, or it came from another process with one.
+      const isHandedOn = own instanceof Scope && own.isWritten(traceparent);
       const isOwn =
-        handling !== undefined ? traceparent === handling.metadata["traceparent"] : isBelow(scope, traceparent);
+        handling !== undefined
+          ? isHandedOn || traceparent === handling.metadata["traceparent"]
+          : isBelow(scope, traceparent);
       if (!isOwn) return;
     }
     sending.metadata = merged(given, scope);
@@ -242,16 +229,6 @@ class Tracing {
 
 const isBelow = ({ traceId }: Scope, traceparent: unknown): boolean =>
   typeof traceparent === "string" && traceparent.slice(3, 35) === traceId;
-
-/** The metadata of a message, with those of a scope in place of others of a trace. */
-function merged(given: object, { metadata }: Scope): ObservedSending["metadata"] {
-  for (const key in given) {
-    if (key === "traceparent" || key === "tracestate" || key === "baggage") continue;
-    const { traceparent: _, tracestate: __, baggage, ...others } = given as Record<string, unknown>;
-    return { ...(baggage !== undefined && { baggage }), ...others, ...metadata };
-  }
-  return metadata;
-}
 
 function tellOutcome(span: Span, outcome: HandlingOutcome): void {
   if (outcome.kind === "handled") return;
