@@ -5,7 +5,7 @@ import { describeMachine, revisionOf } from "./machine";
 import { type Effort, FULL, measureRow, QUICK, smokeRow } from "./measure";
 import { Interrupted, unlessInterrupted } from "./processes";
 import { type RowResult, type RunResult, readResults, type SuiteResult, serialise, writeResults } from "./results";
-import { commandFor, missingPeers } from "./shipped";
+import { commandFor, missingPeers, needOf } from "./shipped";
 import type { Probe, Row, Suite } from "./suite";
 import { SuiteProcess } from "./suite-process";
 import { suiteTable } from "./tables";
@@ -27,7 +27,7 @@ export async function bench(suites: readonly Suite[], options: Arguments, around
   const run = await new Bench(options, around, await timesIn(join(around.root, RESULTS))).measure(suites);
   if (options.json) around.out(serialise(run));
   // Rows that were left out may want nothing but packages.
-  const lacking = run.results.filter(({ leftOut }) => leftOut).map(({ suite }) => (suite === "mcp" ? "mcp" : "code"));
+  const lacking = run.results.filter(({ leftOut }) => leftOut).map(({ suite }) => needOf(suite));
   const missing = [...new Set(lacking)].flatMap((needed) => missingPeers(around.root, needed));
   if (missing.length > 0) around.err(`What is not installed, \`${commandFor(missing)}\` brings.\n`);
   const noise = describeNoise(run.noise);

@@ -60,21 +60,29 @@ export async function run(command: string[], cwd: string, signal?: AbortSignal, 
   throw new UsageError(failure ?? `The package could not be built: ${what}:\n${out}${complaint}`.trim());
 }
 
-/** The optional peers by what needs them: what takes times, what runs code, and what speaks MCP. */
+/** Optional packages by what needs them: what takes times, what runs code, what speaks MCP, and the SDK of OpenTelemetry. */
 const PEERS = {
   times: /^mitata$/,
   code: /^(?:acorn$|@sveltejs\/|@jitl\/)/,
   mcp: /^@modelcontextprotocol\/server$/,
+  telemetry: /^@opentelemetry\/(?:api|sdk-trace|context-async-hooks)$/,
 } as const;
 
-/** The optional peers of the package in `root` that something needs and that are not installed, each with the version that it takes: `acorn@^8.15.0`. */
+/**
+ * The packages that something needs and that are not installed beside the package in `root`, each with the version that it takes: `acorn@^8.15.0`.
+ * Most are optional peers; an SDK that the benchmarks alone measure is a package for development.
+ */
 export function missingPeers(root: string, needed: keyof typeof PEERS): string[] {
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const peers: Readonly<Record<string, string>> = manifest.peerDependencies ?? {};
-  return Object.entries(peers).flatMap(([name, version]) =>
+  const known: Readonly<Record<string, string>> = { ...manifest.devDependencies, ...manifest.peerDependencies };
+  return Object.entries(known).flatMap(([name, version]) =>
     !PEERS[needed].test(name) || isInstalled(name, root) ? [] : [`${name}@${version}`],
   );
 }
+
+/** What the rows of a suite need that can be left out. */
+export const needOf = (suite: string): keyof typeof PEERS =>
+  suite === "mcp" || suite === "telemetry" ? suite : "code";
 
 function isInstalled(name: string, root: string): boolean {
   try {

@@ -3,6 +3,8 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { missingPeers, needOf } from "../../benchmarks/harness/shipped";
+import manifest from "../../package.json";
 
 const project = join(import.meta.dir, "../..");
 
@@ -27,5 +29,20 @@ test("a package is laid out as when it is installed, with what the benchmarks ne
   const { folder, files } = laidOut<{ readonly files: string[] }>(made, list);
   expect(files.sort()).toEqual(kept.toSorted());
   expect(existsSync(folder)).toBe(false);
+  await rm(made, { recursive: true });
+});
+
+test("rows that are left out name the packages of their own suite that are not installed", async () => {
+  const made = await mkdtemp(join(tmpdir(), "envoi-shipped-"));
+  await Bun.write(join(made, "package.json"), JSON.stringify(manifest));
+  const named = (suite: string) =>
+    missingPeers(made, needOf(suite)).map((each) => each.slice(0, each.lastIndexOf("@")));
+  expect(named("telemetry").toSorted()).toEqual([
+    "@opentelemetry/api",
+    "@opentelemetry/context-async-hooks",
+    "@opentelemetry/sdk-trace",
+  ]);
+  expect(named("mcp")).toEqual(["@modelcontextprotocol/server"]);
+  expect(named("sandbox")).toContain("acorn");
   await rm(made, { recursive: true });
 });
