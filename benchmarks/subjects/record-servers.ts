@@ -32,11 +32,11 @@ const operations = ["hello", "take", "hash", "wait", "join", "copy"] as const;
 
 /** Five transforms, of which four find something in the row of transforms. */
 const transforms = [
-  redact("email"),
+  redact("*.email"),
   redact("**.ssn"),
-  mask("card"),
-  replace("visits[*].address", "somewhere"),
-  drop("name"),
+  mask("*.card"),
+  replace("*.visits[*].address", "somewhere"),
+  drop("*.name"),
 ];
 
 /** The way of recording that a server or a row has. */

@@ -1,6 +1,8 @@
+import { quote } from "../index";
 import { BOUND, type Check, type Checks, COUNT, checkOptions, DURATION, must, TEXT } from "./checks";
 import type { RotateOptions } from "./files/options";
 import { type Included, isIncluded } from "./include";
+import { nearestOf } from "./nearest";
 import { DEFAULTS, type DefaultName } from "./transforms/names";
 import { isTransform, type Transform } from "./transforms/transform";
 import { checkedLimits, type ValueLimits } from "./values/limits";
@@ -20,7 +22,7 @@ export interface RecorderOptions {
    */
   readonly include?: readonly Included[];
   /**
-   * What is changed of values before they are written: `redact`, `mask`, `replace`, `drop`. Of several that hold for a value, the first one
+   * What is changed of values before they are written: `redact`, `mask`, `replace`, `drop`. Of several for one place, the first one
    * counts. Default: none but the defaults.
    */
   readonly transforms?: readonly Transform[];
@@ -60,6 +62,28 @@ const MODES: readonly unknown[] = ["off", "record", "replay"];
 const ROTATE: Checks<RotateOptions> = { bytes: BOUND, age: DURATION, keep: BOUND };
 const rotate: Check = (value) => checkOptions(value, ROTATE, "the rotation of a recording", "{ bytes: 100_000_000 }");
 
+/** Each one, so that the wrong one is named. */
+const transforms: Check = (value, name, of) => {
+  const rule = (rest: string): string =>
+    `The ${name} of ${of} is an array of transforms, such as [redact("payload.email")]; ${rest}`;
+  if (!Array.isArray(value)) throw new TypeError(rule(`got ${quote(value)}.`));
+  for (const each of value) {
+    if (isTransform(each)) continue;
+    const better = typeof each === "string" ? `: write redact(${quote(each)})` : "";
+    throw new TypeError(rule(`${quote(each)} is none${better}.`));
+  }
+};
+
+const keep: Check = (value, name, of) => {
+  const rule = `The ${name} of ${of} is an array of names of defaults, of ${DEFAULTS.join(", ")}`;
+  if (!Array.isArray(value)) throw new TypeError(`${rule}; got ${quote(value)}.`);
+  for (const each of value) {
+    if (DEFAULTS.includes(each)) continue;
+    const meant = typeof each === "string" ? nearestOf(each, DEFAULTS) : undefined;
+    throw new TypeError(`${rule}; ${quote(each)} is none${meant === undefined ? "" : `: write ${quote(meant)}`}.`);
+  }
+};
+
 const CHECKS: Checks<RecorderOptions> = {
   to: TEXT,
   mode: must('is "off", "record" or "replay"', (value) => MODES.includes(value)),
@@ -67,14 +91,8 @@ const CHECKS: Checks<RecorderOptions> = {
     'is an array of references, addresses and patterns, such as ["@(tools/*)"]',
     (value) => Array.isArray(value) && value.every(isIncluded),
   ),
-  transforms: must(
-    'is an array of transforms, such as [redact("payload.email")]',
-    (value) => Array.isArray(value) && value.every(isTransform),
-  ),
-  keep: must(
-    `is an array of names of defaults: ${DEFAULTS.join(", ")}`,
-    (value) => Array.isArray(value) && value.every((name) => DEFAULTS.includes(name)),
-  ),
+  transforms,
+  keep,
   key: must(
     "is a text or bytes, and not empty",
     (value) => (typeof value === "string" || value instanceof Uint8Array) && value.length > 0,

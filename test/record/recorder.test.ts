@@ -254,3 +254,12 @@ test("an actor outside has a name, and is a reference", async () => {
   expect(() => recording.outside("model", Any, 7 as never)).toThrow("takes the function");
   await recording.close();
 });
+
+test("a wrong keep or transform is named, with what to write", () => {
+  const { system } = createTestSystem();
+  const begin = (more: object) => () => recorder(system, { to: join(folder(), "run.ndjson"), ...more });
+  expect(begin({ keep: ["cookies", "token"] })).toThrow('"token" is none: write "tokens".');
+  expect(begin({ transforms: [redact("payload.a"), "payload.email"] })).toThrow(
+    '"payload.email" is none: write redact("payload.email").',
+  );
+});

@@ -209,19 +209,81 @@ describe("transforms", () => {
     expect(JSON.parse(written(user, { transforms: [throws] })).user.email).toMatch(REDACTED);
   });
 
+  test("what replace gives goes through the other transforms and the defaults", () => {
+    const value = {
+      email: "ada@b.c",
+      password: "hunter2",
+      headers: { authorization: "Bearer abcdef0hijkl" },
+      text: "Bearer abcdef0hijkl",
+    };
+    const hidden = { email: expect.stringMatching(REDACTED), password: expect.stringMatching(REDACTED) };
+    const own = redact("payload.email");
+    for (const path of ["payload", "*", "**"]) {
+      for (const transforms of [
+        [own, replace(path, (each) => each)],
+        [own, replace("payload", () => ({ ...value }))],
+      ]) {
+        const text = written(value, { transforms });
+        expect(JSON.parse(text)).toMatchObject({
+          ...hidden,
+          headers: { authorization: expect.stringMatching(REDACTED) },
+        });
+        expect(text).not.toMatch(/ada@|hunter2|abcdef0hijkl/);
+      }
+    }
+    const error = written(new Error("hunter2", { cause: { password: "hunter2" } }), { transforms: [replace("error", (each) => each)] }, { part: "error" }); // biome-ignore format: short
+    expect(error).toContain("redacted:");
+  });
+
+  test("replace decides for a place that its path names, and does not change its own result again", () => {
+    const tokens = { transforms: [replace("payload.token", "t-1"), replace("**.name", (name) => ({ name }))] };
+    expect(JSON.parse(written({ token: "secret", name: "Ada" }, tokens))).toEqual({
+      token: "t-1",
+      name: { name: "Ada" },
+    });
+    const any = { transforms: [replace("payload.*", () => "t-1")] };
+    expect(JSON.parse(written({ token: "secret", name: "Ada" }, any))).toEqual({
+      token: expect.stringMatching(REDACTED),
+      name: "t-1",
+    });
+  });
+
+  test("of several for one place, the first one counts", () => {
+    const first = { transforms: [replace("payload.email", (each) => each), redact("payload.email")] };
+    expect(JSON.parse(written({ email: "ada@b.c" }, first))).toEqual({ email: "ada@b.c" });
+    const other = { transforms: first.transforms.toReversed() };
+    expect(JSON.parse(written({ email: "ada@b.c" }, other))).toEqual({ email: expect.stringMatching(REDACTED) });
+  });
+
+  test("paths lead into texts of JSON", () => {
+    const inner = { ssn: "078", list: [{ ssn: 7, ok: 1 }], $date: "x", text: JSON.stringify({ ssn: "078" }), gone: 1 };
+    const transforms = [redact("**.ssn"), drop("payload.body.gone"), replace("**.ok", 2)];
+    const text = written({ body: JSON.stringify(inner), other: "{no json", plain: '{"a":1}' }, { transforms });
+    expect(text).not.toContain("078");
+    const { body, other, plain } = JSON.parse(text);
+    expect({ other, plain }).toEqual({ other: "{no json", plain: '{"a":1}' });
+    const hash = expect.stringMatching(REDACTED);
+    expect(JSON.parse(body)).toEqual({ ssn: hash, list: [{ ssn: hash, ok: 2 }], $date: "x", text: expect.any(String) });
+    expect(JSON.parse(JSON.parse(body).text)).toEqual({ ssn: hash });
+    const failed = written(new Error(JSON.stringify(inner)), { transforms }, { part: "error" });
+    expect(failed).not.toContain("078");
+    const deep = `${"[".repeat(200)}{"ssn":"078"}${"]".repeat(200)}`;
+    expect(JSON.parse(written({ deep }, { transforms })).deep).toMatch(REDACTED);
+  });
+
   test.each<[string, number]>([
     ["payload.user.email", 1],
-    ["user.email", 1],
+    ["*.user.email", 1],
     ["reply.user.email", 0],
     ["payload.*.email", 1],
     ["**.email", 1],
-    ["user.tags[*].t", 2],
-    ["user.tags.*.t", 2],
-    ["user.tags[1].t", 1],
+    ["*.user.tags[*].t", 2],
+    ["*.user.tags.*.t", 2],
+    ["*.user.tags[1].t", 1],
     ['payload["user"].ca*', 1],
-    ["user.**.t", 2],
-    ["user.**.**.**.t", 2],
-    ["user.tags[*].x", 0],
+    ["*.user.**.t", 2],
+    ["*.user.**.**.**.t", 2],
+    ["*.user.tags[*].x", 0],
   ])("the path %s finds %i values", (path, found) => {
     const seen: string[] = [];
     const note = replace(path, (value) => {
@@ -236,7 +298,7 @@ describe("transforms", () => {
 
   test("they are limited by actor, operation and part", () => {
     const email = (scope: object, place: object = {}): unknown =>
-      JSON.parse(written({ email: "a" }, { transforms: [redact("email", scope)] }, place)).email;
+      JSON.parse(written({ email: "a" }, { transforms: [redact("*.email", scope)] }, place)).email;
     expect(email({ actor: "@(users/*)" })).toMatch(REDACTED);
     expect(email({ actor: "@(others/*)" })).toBe("a");
     expect(email({ operation: "log*" })).toMatch(REDACTED);
@@ -247,7 +309,7 @@ describe("transforms", () => {
 
   test("keys of maps and header fields are steps of a path", () => {
     const value = { headers: new Headers({ "x-a": "1" }), map: new Map([["a", "1"]]) };
-    const text = written(value, { transforms: [redact("headers.*"), drop("map.a")] });
+    const text = written(value, { transforms: [redact("*.headers.*"), drop("*.map.a")] });
     expect(JSON.parse(text)).toEqual({
       headers: { $map: [["x-a", expect.stringMatching(REDACTED)]] },
       map: { $map: [] },
@@ -258,10 +320,21 @@ describe("transforms", () => {
     expect(() => redact(path as string)).toThrow("A path of a transform");
   });
 
+  test.each([
+    ["payloads.email", 'write "payload.email"'],
+    ["replly", 'write "reply"'],
+    ["items[*].id", 'write "item[*].id"'],
+    ["headers.*", 'write "*.headers.*" or "**.headers.*"'],
+    ["x*.a", 'write "*.x*.a" or "**.x*.a"'],
+  ])("a path begins with a part: %s is refused", (path, sentence) => {
+    expect(() => redact(path)).toThrow("A path of a transform begins with payload, reply,");
+    expect(() => redact(path)).toThrow(sentence);
+  });
+
   test("invalid options are refused", () => {
-    expect(() => redact("a", { part: "body" as never })).toThrow("The part of");
-    expect(() => redact("a", { actor: "" })).toThrow("The actor of");
-    expect(() => mask("a", { keep: -1 })).toThrow("The keep of");
+    expect(() => redact("payload.a", { part: "body" as never })).toThrow("The part of");
+    expect(() => redact("payload.a", { actor: "" })).toThrow("The actor of");
+    expect(() => mask("payload.a", { keep: -1 })).toThrow("The keep of");
     expect(() => new ValueWriter({ keep: ["all" as never] })).toThrow("keep names defaults");
     expect(() => new ValueWriter({ key: "" })).toThrow("not empty");
     expect(() => new ValueWriter({ limits: { text: 0 } })).toThrow("The text of the limits of a recording");

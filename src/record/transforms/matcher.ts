@@ -46,12 +46,18 @@ export class Spot {
   readonly #positions: readonly Position[];
   /** True when each index of a list leads to the same spot. */
   readonly #isSameForItems: boolean;
+  readonly #isPassed: boolean;
+  #passed: Spot | undefined = undefined;
+  #without: Spot | null | undefined = undefined;
   #items: Spot | null | undefined = undefined;
   readonly #steps = new Map<string, Spot | null>();
 
-  constructor(positions: readonly Position[]) {
+  /** @param isPassed true when the transforms that end here have been applied. */
+  constructor(positions: readonly Position[], isPassed = false) {
     this.#positions = positions;
-    this.transform = positions.find(({ transform, at }) => at === transform.steps.length)?.transform ?? null;
+    this.#isPassed = isPassed;
+    const ended = isPassed ? undefined : positions.find(({ transform, at }) => at === transform.steps.length);
+    this.transform = ended?.transform ?? null;
     this.#isSameForItems = positions.every(({ transform, at }) => {
       const step = transform.steps[at];
       if (step?.kind === "key") return !/^[0-9]+$/.test(step.key);
@@ -69,7 +75,7 @@ export class Spot {
       return reached({ transform, at: step.kind === "deep" ? at : at + 1 });
     });
     const next = unique(met);
-    const spot = next.length === 0 ? null : this.#isSame(next) ? this : new Spot(next);
+    const spot = next.length === 0 ? null : !this.#isPassed && this.#isSame(next) ? this : new Spot(next);
     if (this.#steps.size >= MOST_STEPS) this.#steps.clear();
     if (key.length <= LONGEST) this.#steps.set(key, spot);
     return spot;
@@ -80,6 +86,21 @@ export class Spot {
     if (!this.#isSameForItems) return this.step(String(index));
     if (this.#items === undefined) this.#items = this.step("0");
     return this.#items;
+  }
+
+  /** This spot for what its transform gave: those that end here have been applied. */
+  passed(): Spot {
+    this.#passed ??= new Spot(this.#positions, true);
+    return this.#passed;
+  }
+
+  /** As `passed`, and its transform changes nothing below either. */
+  without(): Spot | null {
+    if (this.#without === undefined) {
+      const left = this.#positions.filter(({ transform }) => transform !== this.transform);
+      this.#without = left.length === 0 ? null : new Spot(left, true);
+    }
+    return this.#without;
   }
 
   #isSame(positions: readonly Position[]): boolean {

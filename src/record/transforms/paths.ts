@@ -1,4 +1,5 @@
 import { quote } from "../../index";
+import { nearestOf } from "../nearest";
 
 /** The parts of a line that hold values. */
 export const PARTS = ["payload", "reply", "item", "error", "metadata"] as const;
@@ -17,8 +18,8 @@ interface Pattern {
 const TOKENS = /\.?\[(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\]"']*))\]|\.?([^.[\]]+)/y;
 
 /**
- * Reads a path: `payload.user.email`, `items[*].token`, `headers["x-key"]`, `**.secret`. The part comes first; without one, the path
- * holds for each part.
+ * Reads a path: `payload.user.email`, `item[*].token`, `*.headers["x-key"]`, `**.secret`. It begins with a part, with `*` for each of them,
+ * or with `**`.
  *
  * @throws TypeError when it is no path.
  */
@@ -35,9 +36,20 @@ export function parsePath(path: string): readonly Step[] {
     else steps.push(stepOf(bracket ?? plain ?? ""));
   }
   if (steps.length === 0) return refuse(path);
-  const first = steps[0] as Step;
-  const hasPart = first.kind === "deep" || (first.kind === "key" && (PARTS as readonly string[]).includes(first.key));
-  return hasPart ? steps : [{ kind: "any" }, ...steps];
+  const [first] = steps as [Step];
+  if (!PARTS.some((part) => isMet(first, part))) refusePart(path, first);
+  return steps;
+}
+
+/** @throws TypeError that says what to write in place of a path that begins with no part. */
+function refusePart(path: string, first: Step): never {
+  const name = "key" in first ? first.key : "";
+  const meant = nearestOf(name, PARTS);
+  const rest = path.startsWith(name) ? path.slice(name.length) : "";
+  const better = meant === undefined ? `*.${path}" or "**.${path}` : `${meant}${rest}`;
+  throw new TypeError(
+    `A path of a transform begins with ${PARTS.join(", ")}, * (each of these) or ** (anywhere below); got ${quote(path)}: write "${better}".`,
+  );
 }
 
 function stepOf(text: string): Step {
@@ -48,7 +60,7 @@ function stepOf(text: string): Step {
 
 function refuse(path: unknown): never {
   throw new TypeError(
-    `A path of a transform names what is in a value, such as "payload.user.email", "headers.*" or "**.secret"; got ${quote(path)}.`,
+    `A path of a transform names what is in a value, such as "payload.user.email", "*.headers.*" or "**.secret"; got ${quote(path)}.`,
   );
 }
 

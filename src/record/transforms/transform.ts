@@ -45,6 +45,8 @@ export class Transform {
   readonly scope: TransformScope;
   /** The path, as it was read. */
   readonly steps: readonly Step[];
+  /** True when the path ends with a name: then its owner has decided for what is there, and no default judges it by its name. */
+  readonly isNamed: boolean;
   /** The characters that a mask keeps. */
   readonly keep: number;
   /** The value in place of another one. */
@@ -62,6 +64,7 @@ export class Transform {
     this.path = path;
     this.scope = scope;
     this.steps = parsePath(path);
+    this.isNamed = this.steps.at(-1)?.kind === "key";
     this.keep = more.keep ?? 0;
     this.replacement = more.replacement ?? (() => undefined);
   }
@@ -108,8 +111,10 @@ export function mask(path: string, options: MaskOptions = {}): Transform {
 }
 
 /**
- * Writes another value in place of each one at a path: the given one, or what a function makes of it. It is written without a further
- * look for credentials. Where the function throws, the value is redacted.
+ * Writes another value in place of each one at a path: the given one, or what a function makes of it. The function gets the value as the
+ * program has it, secrets included. Its result goes through the transforms whose paths lead further, and through the defaults; only a
+ * place that the path itself ends with by name (`payload.token`, not `payload.*`) is not judged by its name. Where the function throws,
+ * the value is redacted.
  *
  * @throws TypeError when the path or a limit is invalid.
  * @example

@@ -1,3 +1,4 @@
+import { mayBeJson } from "../transforms/json-texts";
 import { mayHoldSecret } from "../transforms/marks";
 import type { Spot } from "../transforms/matcher";
 import { suspicionOf } from "../transforms/names";
@@ -50,6 +51,7 @@ export class Ordinary {
     if (--this.#left < 0) return OTHER;
     switch (typeof value) {
       case "string":
+        if (spot !== null && mayBeJson(value)) return OTHER; // A path may lead into it.
         return this.#isOrdinaryText(value) ? value : OTHER;
       case "number":
         return Number.isFinite(value) && !Object.is(value, -0) ? value : OTHER;

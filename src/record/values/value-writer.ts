@@ -4,13 +4,14 @@ import { DEFAULTS, type DefaultName } from "../transforms/names";
 import { TextRedactor } from "../transforms/text-redactor";
 import type { Place, Transform } from "../transforms/transform";
 import { Digest } from "./digest";
+import { largeOf } from "./large";
 import { checkedLimits, type Limits, type ValueLimits } from "./limits";
 import { Ordinary } from "./ordinary";
 import { Walk } from "./walk";
 
 /** The options of a `ValueWriter`. */
 export interface ValueWriterOptions {
-  /** What is changed before it is written. Of several that hold for a value, the first one counts. Default: the defaults alone. */
+  /** What is changed before it is written. Of several for one place, the first one counts. Default: the defaults alone. */
   readonly transforms?: readonly Transform[] | undefined;
   /** The names of the defaults that are switched off. Default: none. */
   readonly keep?: readonly DefaultName[] | undefined;
@@ -56,8 +57,8 @@ export class ValueWriter {
     if (place.part === "error") return this.#walk(place).problem(value, spot);
     const text = this.#ordinary.text(value, spot);
     if (text !== undefined) return text;
-    const walk = this.#walk(place);
-    return this.#ordinary.wasTooLarge && spot === null ? walk.large(value) : walk.text(value, spot);
+    if (this.#ordinary.wasTooLarge && spot === null) return largeOf(value, this.#digest, this.#limits);
+    return this.#walk(place).text(value, spot);
   }
 
   #walk(place: Place): Walk {

@@ -1,3 +1,4 @@
+import { transformJson } from "../transforms/json-texts";
 import type { Spot } from "../transforms/matcher";
 import type { Suspicion } from "../transforms/names";
 import { isRedacted } from "../transforms/redacted";
@@ -5,9 +6,9 @@ import { isOfEntry, isSecret, type TextRedactor } from "../transforms/text-redac
 import type { Place, Transform } from "../transforms/transform";
 import type { Digest } from "./digest";
 import { keyText } from "./keys";
-import { bytesOf, entriesOf, heard, isPlainKind, itemAt, kindOf, UNREADABLE } from "./kinds";
+import { entriesOf, heard, isPlainKind, itemAt, kindOf, UNREADABLE } from "./kinds";
+import { binaryOf, largeOf } from "./large";
 import type { Limits } from "./limits";
-import { isMeasurable } from "./measurable";
 import { type Problem, problemOf, problemOfOther, shownOf } from "./problem";
 import { asText, dateText, masked, numberText, UNDEFINED, unwritable } from "./tags";
 
@@ -40,14 +41,15 @@ export class Walk {
     try {
       return this.#transformed(value, spot, null, 0, false) ?? UNDEFINED;
     } catch (thrown) {
-      return thrown === TOO_LARGE ? this.large(value) : unwritable("hostile");
+      return thrown === TOO_LARGE ? largeOf(value, this.#digest, this.#limits) : unwritable("hostile");
     }
   }
 
   /** The JSON text of an error: an object whose `message` is a text. Never throws. */
   problem(thrown: unknown, spot: Spot | null): string {
     try {
-      if (spot?.transform != null) return `{"message":${asText(this.#apply(spot.transform, thrown, 0) ?? '""')}}`;
+      if (spot?.transform != null)
+        return `{"message":${asText(this.#apply(spot, spot.transform, thrown, null, 0, false) ?? '""')}}`;
       const own = problemOf(thrown);
       if (own !== undefined) this.#around.push(thrown);
       const problem = this.#shown(own ?? problemOfOther(thrown), spot);
@@ -69,8 +71,9 @@ export class Walk {
   }
 
   #shown(problem: Problem, spot: Spot | null): Problem {
-    const isChanged = spot?.step("message")?.transform != null;
-    return shownOf(problem, (message) => !isChanged && this.#redactor.redact(message) === message);
+    const at = spot?.step("message") ?? null;
+    const isChanged = at?.transform != null;
+    return shownOf(problem, (message) => !isChanged && this.#shownText(message, at) === message);
   }
 
   /** The text of a member: what a transform makes of it, or its name, or itself. Undefined for one that is dropped. */
@@ -81,22 +84,33 @@ export class Walk {
     depth: number,
     isListed: boolean,
   ): string | undefined {
-    if (!this.#isRaw) {
-      const transform = spot?.transform;
-      if (transform != null) return this.#apply(transform, value, depth);
-      if (suspicion !== null) {
-        if (isSecret(value, suspicion)) return this.#redacted(value, depth);
-        if (typeof value === "object" && value !== null) {
-          // Judged again as it was written: a getter may have given something else.
-          const text = this.#value(value, spot, depth, isListed);
-          return isSecret(JSON.parse(text), suspicion) ? this.#redacted(value, depth) : text;
-        }
+    if (this.#isRaw) return this.#value(value, spot, depth, isListed);
+    const transform = spot?.transform;
+    if (spot != null && transform != null) return this.#apply(spot, transform, value, suspicion, depth, isListed);
+    return this.#named(value, spot, suspicion, depth, isListed);
+  }
+
+  /** A member that has a name, which may say that it is secret. */
+  #named(value: unknown, spot: Spot | null, suspicion: Suspicion | null, depth: number, isListed: boolean): string {
+    if (suspicion !== null) {
+      if (isSecret(value, suspicion)) return this.#redacted(value, depth);
+      if (typeof value === "object" && value !== null) {
+        // Judged again as it was written: a getter may have given something else.
+        const text = this.#value(value, spot, depth, isListed);
+        return isSecret(JSON.parse(text), suspicion) ? this.#redacted(value, depth) : text;
       }
     }
     return this.#value(value, spot, depth, isListed);
   }
 
-  #apply(transform: Transform, value: unknown, depth: number): string | undefined {
+  #apply(
+    spot: Spot,
+    transform: Transform,
+    value: unknown,
+    suspicion: Suspicion | null,
+    depth: number,
+    isListed: boolean,
+  ): string | undefined {
     switch (transform.kind) {
       case "drop":
         return undefined;
@@ -108,19 +122,18 @@ export class Walk {
         }
         return this.#quoted(masked(String(value), transform.keep));
       }
-      case "replace":
-        return this.#replaced(transform, value, depth);
+      case "replace": {
+        let replaced: unknown;
+        try {
+          replaced = heard(transform.replacement(value, this.#place));
+        } catch {
+          return this.#redacted(value, depth);
+        }
+        // What it has made is not replaced again inside: `{ name: { name: … } }` would have no end.
+        const below = Object.is(replaced, value) ? spot.passed() : spot.without();
+        return this.#named(replaced, below, transform.isNamed ? null : suspicion, depth, isListed);
+      }
     }
-  }
-
-  #replaced(transform: Transform, value: unknown, depth: number): string {
-    let replaced: unknown;
-    try {
-      replaced = heard(transform.replacement(value, this.#place));
-    } catch {
-      return this.#redacted(value, depth);
-    }
-    return this.#raw(replaced, depth);
   }
 
   /** A value as it is, without a look for secrets. */
@@ -156,7 +169,7 @@ export class Walk {
   #value(value: unknown, spot: Spot | null, depth: number, isListed: boolean): string {
     switch (typeof value) {
       case "string":
-        return this.#text(value);
+        return this.#text(value, spot);
       case "number":
         return this.#spend(numberText(value));
       case "boolean":
@@ -172,12 +185,24 @@ export class Walk {
     }
   }
 
-  #text(text: string): string {
+  #text(text: string, spot: Spot | null): string {
     if (text.length > this.#limits.text) {
       const bytes = Buffer.byteLength(text);
       return this.#spend(`{"$large":{"bytes":${bytes},"sha256":"${this.#digest.hash(text)}","type":"text"}}`);
     }
-    return this.#quoted(this.#isRaw ? text : this.#redactor.redact(text));
+    return this.#quoted(this.#isRaw ? text : this.#shownText(text, spot));
+  }
+
+  /** A text after the transforms that lead into it, where it is JSON, and the defaults. */
+  #shownText(text: string, spot: Spot | null): string {
+    if (spot === null) return this.#redactor.redact(text);
+    const changed = transformJson(
+      text,
+      spot,
+      (at, value) => this.#apply(at, at.transform as Transform, value, null, 0, false), // It has one: else it is not asked.
+      (whole) => this.#digest.redacted(whole),
+    );
+    return this.#redactor.redact(changed);
   }
 
   #quoted(text: string): string {
@@ -211,13 +236,13 @@ export class Walk {
       case "Headers":
       case "URLSearchParams":
       case "FormData":
-        return this.#tagged("$map", this.#entries(value, spot, depth));
+        return `{"$map":${this.#entries(value, spot, depth)}}`;
       case "Set":
-        return this.#tagged("$set", this.#list([...Set.prototype.values.call(value)], spot, depth, false));
+        return `{"$set":${this.#list([...Set.prototype.values.call(value)], spot, depth, false)}}`;
       case "URL":
-        return this.#text((value as URL).href);
+        return this.#text((value as URL).href, null);
       case "RegExp":
-        return this.#text(String(value));
+        return this.#text(String(value), null);
       case "String":
       case "Number":
       case "Boolean":
@@ -228,26 +253,14 @@ export class Walk {
       case "Blob":
         return this.#spend(`{"$binary":{"bytes":${(value as Blob).size},"type":"Blob"}}`);
       case "Binary":
-        return this.#binary(value);
+        return this.#spend(binaryOf(value, this.#digest));
       case "Error":
-        return this.#tagged("$error", this.#object(this.#shown(problemOf(value) as Problem, spot), spot, depth));
+        return `{"$error":${this.#object(this.#shown(problemOf(value) as Problem, spot), spot, depth)}}`;
       case "Other":
         return this.#other(value, spot, depth);
       default:
         return this.#spend(unwritable(kind));
     }
-  }
-
-  #tagged(tag: string, text: string): string {
-    return `{"${tag}":${text}}`;
-  }
-
-  #binary(value: object): string {
-    const bytes = bytesOf(value);
-    const type = Object.prototype.toString.call(value).slice("[object ".length, -1).replace(/\W/g, "");
-    return this.#spend(
-      `{"$binary":{"bytes":${bytes.byteLength},"sha256":"${this.#digest.hash(bytes)}","type":"${type}"}}`,
-    );
   }
 
   /** An instance of a class: what its `toJSON` gives, or its own keys. */
@@ -332,19 +345,5 @@ export class Walk {
     this.#left -= text.length;
     if (this.#left < 0) throw TOO_LARGE;
     return text;
-  }
-
-  /** Size and hash of a value that is too large as a whole. Its size is at least that of the limit where it cannot be measured. */
-  large(value: unknown): string {
-    const type = Array.isArray(value) ? "list" : typeof value;
-    try {
-      if (isMeasurable(value)) {
-        const text = JSON.stringify(value);
-        return `{"$large":{"bytes":${Buffer.byteLength(text)},"sha256":"${this.#digest.hash(text)}","type":"${type}"}}`;
-      }
-    } catch {
-      // A getter threw.
-    }
-    return `{"$large":{"bytes":${this.#limits.value},"type":"${type}"}}`;
   }
 }
