@@ -30,7 +30,7 @@ export class Run {
   readonly #tape: Tape;
   readonly #clock: ReplayClock;
   readonly #options: RunOptions;
-  readonly #ends: Ends = { count: 0 };
+  readonly #ends: Ends = { count: 0, now: () => this.#clock.now };
   readonly #byMessage = new Map<RecordedMessage, Sent>();
   #waits = 0;
 
@@ -49,8 +49,12 @@ export class Run {
       else await this.#clock.advanceTo(at);
       world?.reach(index);
       if (message.role !== "outside") continue;
-      if (kind === "message") this.#send(sender, new Sent(message, codec, this.#ends));
-      else if (this.#options.order === "recorded") await this.#follow(system, message, index);
+      if (kind === "message") {
+        this.#send(sender, new Sent(message, codec, this.#ends));
+      } else {
+        if (kind === "end") this.#byMessage.get(message)?.cancel();
+        if (this.#options.order === "recorded") await this.#follow(system, message, index);
+      }
     }
     for (const each of this.sent)
       if (this.#isAwaited(each)) await this.#until(() => each.outcome !== undefined, system);
@@ -94,7 +98,7 @@ export class Run {
   /** Waits until a message is as far as it was at a line of the recording. */
   async #follow(system: System, message: RecordedMessage, index: number): Promise<void> {
     const sent = this.#byMessage.get(message);
-    if (sent === undefined) return;
+    if (sent === undefined || isAbandoned(message)) return;
     const items = message.items.filter((item) => item.index <= index).length;
     const ends = message.end !== undefined && message.end.index <= index && message.end.line.outcome !== "stashed";
     const isThere = (): boolean => sent.outcome !== undefined || (!ends && sent.items.length >= items);
@@ -102,7 +106,8 @@ export class Run {
   }
 
   #isAwaited({ recorded, outcome }: Sent): boolean {
-    return outcome === undefined && this.#tape.answeredBy(recorded)?.end !== undefined;
+    const answered = this.#tape.answeredBy(recorded);
+    return outcome === undefined && answered?.end !== undefined && !isAbandoned(answered);
   }
 
   /** Waits for the machine: for files, processes or the network. Not where no actor has anything to do. */
@@ -121,6 +126,9 @@ export class Run {
     return true;
   }
 }
+
+/** True for a message that a shutdown waited for no longer, or a restart: the first of these comes to no replay. */
+const isAbandoned = ({ end }: RecordedMessage): boolean => end?.line.outcome === "abandoned";
 
 function isBusy(system: System): boolean {
   for (const { state, queued, current } of system.actors()) {

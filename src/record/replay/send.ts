@@ -53,7 +53,8 @@ export class Sender {
     if (pattern === "tell") through.tell(operation, ...args, { metadata: marked, deadline: sent.limit });
     else if (pattern === "ask") this.#ask(sent, through as Untyped, operation, args, marked);
     else void this.#read(sent, through as Untyped, operation, args, marked);
-    sent.canceller?.abort(); // When it was recorded nobody knows, but before any handler had it.
+    // When it was recorded nobody knows, but before any handler had it.
+    if (sent.recorded.end?.line.outcome === "dead") sent.canceller?.abort();
   }
 
   #ask(sent: Sent, to: Untyped, operation: string, args: readonly unknown[], metadata: Metadata): void {

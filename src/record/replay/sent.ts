@@ -10,6 +10,7 @@ import {
 import type { EndLine } from "../format";
 import type { Place } from "../transforms/transform";
 import type { Codec } from "./codec";
+import { errorFrom } from "./errors";
 import type { RecordedMessage } from "./tape";
 
 /** The end of a replayed message, in the form of the file. */
@@ -24,6 +25,8 @@ const SHORTEST = 0.001;
 /** Counts the ends of all messages of one replay. */
 export interface Ends {
   count: number;
+  /** The time of the replay, in milliseconds since the recording began. */
+  readonly now: () => number;
 }
 
 /** A message that was sent again, and what has come of it so far. */
@@ -35,9 +38,11 @@ export class Sent {
   outcome: Outcome | undefined;
   /** The number of messages that had ended before this one. */
   place = 0;
+  /** The time of the replay at its end. */
+  endedAt = 0;
   /** True once a handler or a transport has it: then its own end counts, and not what its sender was told. */
   isBegun = false;
-  /** Set for one whose sender gave it up while it waited, by a signal. */
+  /** Set for one whose sender gave it up by a signal. */
   readonly canceller: AbortController | undefined;
   readonly #codec: Codec;
   readonly #ends: Ends;
@@ -46,8 +51,15 @@ export class Sent {
     this.recorded = recorded;
     this.#codec = codec;
     this.#ends = ends;
-    const isCancelled = recorded.line.pattern !== "tell" && recorded.end?.line.reason === "cancelled";
-    this.canceller = isCancelled ? new AbortController() : undefined;
+    const isCancelled = recorded.end?.line.reason === "cancelled" || isCancelledWhileHandled(recorded);
+    this.canceller = isCancelled && recorded.line.pattern !== "tell" ? new AbortController() : undefined;
+  }
+
+  /** Its sender gives it up while it is handled, where it did so when it was recorded. */
+  cancel(): void {
+    const message = String(this.recorded.end?.line.error?.message);
+    const [, name = "Error", text = ""] = /by its signal: ([\w$.]+): (.*)/s.exec(message) ?? []; // The sentence alone has the reason.
+    this.canceller?.abort(errorFrom({ name, message: text }));
   }
 
   /** The milliseconds after which its sender gives it up; Infinity where nothing is known. */
@@ -66,6 +78,7 @@ export class Sent {
     if (this.outcome !== undefined) return;
     this.outcome = outcome;
     this.place = this.#ends.count++;
+    this.endedAt = this.#ends.now();
   }
 
   handled(outcome: HandlingOutcome): void {
@@ -118,6 +131,12 @@ export class Sent {
     const { to, operation } = this.recorded.line;
     return this.#codec.write(value, { address: to, operation, part });
   }
+}
+
+/** True where the handler ended by the cancellation of its own message. It may also fail by that of another one, which it sent. */
+function isCancelledWhileHandled({ line, end }: RecordedMessage): boolean {
+  const { kind, address, operation }: Readonly<Record<string, unknown>> = { ...end?.line.error };
+  return kind === "cancelled" && address === line.to && operation === line.operation;
 }
 
 const sentIn = (metadata: Metadata | undefined): Sent | undefined => {
