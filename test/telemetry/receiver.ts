@@ -44,6 +44,8 @@ export class Receiver implements Disposable {
   /** Answers a request in place of the receiver. */
   refuse: (() => Response | Promise<Response>) | undefined;
   readonly #server: Bun.Server<undefined>;
+  /** Tells those who wait that more has come. */
+  #come = Promise.withResolvers<void>();
 
   constructor() {
     this.#server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => this.#take(request) });
@@ -52,6 +54,11 @@ export class Receiver implements Disposable {
   /** The address for a kind of exporter. */
   url(kind: "traces" | "metrics"): string {
     return new URL(`v1/${kind}`, this.#server.url).href;
+  }
+
+  /** Waits until so many spans have come. */
+  async hasSpans(count: number): Promise<void> {
+    while (this.spans.length < count) await this.#come.promise;
   }
 
   async #take(request: Request): Promise<Response> {
@@ -67,6 +74,8 @@ export class Receiver implements Disposable {
     if (path === "/v1/traces")
       this.#takeSpans(message as TraceRequest); // The schema's form.
     else this.#takeMetrics(message as MetricsRequest);
+    this.#come.resolve();
+    this.#come = Promise.withResolvers();
     return new Response(new Uint8Array(), { headers: { "content-type": "application/x-protobuf" } });
   }
 
