@@ -25,6 +25,10 @@ const schemas = {
       recording: Type.String({ minLength: 1 }),
       /** The number of the part, from 1. */
       part: Whole,
+      /** The oldest part that was kept when this one began (`rotate.keep`): those before it were deleted. Absent where it is the first. */
+      oldest: Type.Optional(Whole),
+      /** Tells whether two recordings have hashes by one key: the beginning of a hash of a constant by that key. */
+      key: Type.Optional(Type.String()),
       /** The version of envoi that wrote it. */
       envoi: Type.String(),
       /** The runtime and its version: `bun 1.4.5`. */

@@ -13,6 +13,7 @@ export function headerOf(
   seed: number,
   include: readonly string[] | undefined,
   transforms: readonly string[],
+  key: string,
 ): () => HeaderLine {
   const header: HeaderLine = {
     kind: "header",
@@ -24,6 +25,7 @@ export function headerOf(
     system: system.name,
     startedAt: new Date(system.clock.wallTime()).toISOString(),
     seed,
+    key,
     ...(include !== undefined && { include: [...include] }),
     ...(transforms.length > 0 && { transforms: [...transforms] }),
   };

@@ -30,7 +30,8 @@ class FileRecording implements Recording {
     const patterns = include?.map(patternOf);
     const startedAt = clock.monotonicTime();
     const now = (): number => clock.monotonicTime() - startedAt;
-    const header = headerOf(system, seed, patterns, transforms.map(String));
+    const values = new ValueWriter({ transforms, keep, key, limits });
+    const header = headerOf(system, seed, patterns, transforms.map(String), values.keyId);
     const onTrouble = (trouble: RecordingTrouble): void => this.#tell(trouble);
     this.#system = system;
     this.random = randomFrom(seed);
@@ -40,13 +41,17 @@ class FileRecording implements Recording {
     this.#capture = new Capture({
       system,
       sink: this.#file,
-      values: new ValueWriter({ transforms, keep, key, limits }),
+      values,
       isIncluded: addressTest(patterns),
       choose: sample === 1 ? null : () => lot() < sample,
       startedAt,
     });
     this.#forget = system.onShutdown(() => this.close());
     this.#capture.begin();
+  }
+
+  get path(): string {
+    return this.#file.first;
   }
 
   get isStopped(): boolean {
@@ -95,6 +100,7 @@ class FileRecording implements Recording {
 /** A recording that does nothing. */
 class NoRecording implements Recording {
   readonly mode = "off";
+  readonly path = undefined;
   readonly isStopped = true;
   readonly counts: RecordingCounts = Object.freeze({
     messages: 0,

@@ -9,7 +9,7 @@ export interface RecordingCounts {
   readonly open: number;
   /** The lines, those that wait in memory included; without headers. */
   readonly lines: number;
-  /** The bytes of these lines, uncompressed. */
+  /** The bytes on disk in all parts, headers and deleted parts included; compressed ones where the file is compressed. */
   readonly bytes: number;
   /** The lines that found no room in memory (`maxBuffer`), or came after the disk was full. */
   readonly dropped: { readonly lines: number; readonly messages: number };
@@ -18,6 +18,11 @@ export interface RecordingCounts {
 /** A recording that runs, or one that does nothing (`mode: "off"`). */
 export interface Recording extends AsyncDisposable {
   readonly mode: Mode;
+  /**
+   * The path of the first part as it is on disk: `run-2.ndjson` where `run.ndjson` was taken, and with `.zst` where it is compressed. With the
+   * mode `"replay"` that of the file which answers, with `"off"` undefined.
+   */
+  readonly path: string | undefined;
   readonly counts: RecordingCounts;
   /** True once it records nothing any more: it was closed, its system was shut down, or the disk was full. Always true for `"off"`. */
   readonly isStopped: boolean;

@@ -263,3 +263,18 @@ test("a wrong keep or transform is named, with what to write", () => {
     '"payload.email" is none: write redact("payload.email").',
   );
 });
+
+test("a recording says its path: that of its first part, as it is on disk", async () => {
+  const { system } = createTestSystem();
+  const to = join(folder(), "run.ndjson");
+  const [first, second, third] = [
+    recorder(system, { to }),
+    recorder(system, { to }),
+    recorder(system, { to: `${to.slice(0, -7)}.log`, compress: "zstd" }),
+  ];
+  expect([first.path, second.path]).toEqual([to, to.replace("run", "run-2")]);
+  expect(existsSync(third.path ?? "")).toBe(true);
+  expect(third.path).toEndWith(".log.zst");
+  expect(recorder(system, { to, mode: "off" }).path).toBeUndefined();
+  await Promise.all([first.close(), second.close(), third.close()]);
+});

@@ -1,4 +1,5 @@
 import type { RecordingLine } from "../../record/index";
+import { isRedacted } from "../../record/transforms/redacted";
 
 /** A message as it is compared: without its times and its id. */
 export interface Compared {
@@ -55,9 +56,30 @@ export async function* contentsOf(
   yield* open.values();
 }
 
+/** How contents are compared. */
+export interface How {
+  readonly ignored: Ignored;
+  /** False where the hashes of the recordings are by different keys: they say nothing then. */
+  readonly sharesKey: boolean;
+}
+
 /** What is compared of a message: without what is ignored, and the members of each object in order. */
-export function comparable(content: Content, ignored: Ignored): unknown {
-  return ordered(ignored.reduce<unknown>(without, content));
+export function comparable(content: Content, { ignored, sharesKey }: How): unknown {
+  const left = ignored.reduce<unknown>(without, content);
+  return ordered(sharesKey ? left : withoutHashes(left));
+}
+
+function withoutHashes(value: unknown): unknown {
+  if (typeof value === "string") return isRedacted(value) ? "redacted" : value;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(withoutHashes);
+  const isTag = (key: string): boolean => key === "$large" || key === "$binary";
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [
+      key,
+      isTag(key) && typeof each === "object" ? { ...each, sha256: undefined } : withoutHashes(each),
+    ]),
+  );
 }
 
 function without(value: unknown, [name, ...rest]: readonly string[]): unknown {

@@ -3,7 +3,7 @@ import { type RecordingReader, readRecording } from "../../record/index";
 import { flag, readOptions, texts, UsageError } from "../arguments";
 import { plain, plainJson } from "../plain";
 import type { Status, Terminal } from "../terminal";
-import { type Compared, comparable, contentsOf, type Ignored } from "./compared";
+import { type Compared, comparable, contentsOf, type How } from "./compared";
 import { tellFaults } from "./faults";
 
 /** Messages that are shown; the others are counted. */
@@ -29,25 +29,35 @@ export async function diff(argv: readonly string[], terminal: Terminal): Promise
     path.split("."),
   );
   const [left, right] = [readRecording(a), readRecording(b)];
-  const [before, after] = [await listOf(left, ignored), await listOf(right, ignored)];
+  const [key, other] = [await keyOf(left), await keyOf(right)];
+  const sharesKey = key === undefined || other === undefined || key === other;
+  if (!sharesKey) terminal.err("The recordings have hashes by different keys: redacted values count as the same.\n");
+  const how: How = { ignored, sharesKey };
+  const [before, after] = [await listOf(left, how), await listOf(right, how)];
   const { differences, same } = compare(before, after);
   tellFaults(left, terminal);
   tellFaults(right, terminal);
   const shown = differences.slice(0, MOST_SHOWN);
   if (shown.length > 0) await terminal.out(`--- ${plain(a)}\n+++ ${plain(b)}\n`);
   const [olds, news] = [
-    await textsOf(left, new Set(shown.flatMap((each) => each.a?.id ?? [])), ignored),
-    await textsOf(right, new Set(shown.flatMap((each) => each.b?.id ?? [])), ignored),
+    await textsOf(left, new Set(shown.flatMap((each) => each.a?.id ?? [])), how),
+    await textsOf(right, new Set(shown.flatMap((each) => each.b?.id ?? [])), how),
   ];
   for (const each of shown) await terminal.out(told(each, olds, news));
   await terminal.out(sumOf(differences, same));
   return differences.length > 0 ? 1 : 0;
 }
 
-async function listOf(recording: RecordingReader, ignored: Ignored): Promise<Compared[]> {
+/** The id of the key of a recording's hashes. */
+async function keyOf(recording: RecordingReader): Promise<string | undefined> {
+  for await (const line of recording) return line.kind === "header" ? line.key : undefined;
+  return undefined;
+}
+
+async function listOf(recording: RecordingReader, how: How): Promise<Compared[]> {
   const list: Compared[] = [];
   for await (const { id, key, content } of contentsOf(recording)) {
-    list.push({ id, key, hash: Bun.hash(JSON.stringify(comparable(content, ignored))).toString(36) });
+    list.push({ id, key, hash: Bun.hash(JSON.stringify(comparable(content, how))).toString(36) });
   }
   return list.toSorted((one, other) => one.id - other.id);
 }
@@ -90,12 +100,12 @@ function apart(olds: readonly string[], news: readonly string[]) {
 async function textsOf(
   recording: RecordingReader,
   ids: ReadonlySet<number>,
-  ignored: Ignored,
+  how: How,
 ): Promise<ReadonlyMap<number, string>> {
   const found = new Map<number, string>();
   if (ids.size === 0) return found;
   for await (const { id, content } of contentsOf(recording, (each) => ids.has(each))) {
-    found.set(id, `${plainJson(comparable(content, ignored), 2)}\n`);
+    found.set(id, `${plainJson(comparable(content, how), 2)}\n`);
   }
   return found;
 }

@@ -32,7 +32,10 @@ export async function ls(argv: readonly string[], terminal: Terminal): Promise<S
     for (const { error } of refused) terminal.err(`${plain(error.message)}\n`);
   }
   if (values.json === true) for (const row of rows) await terminal.out(`${plainJson(row)}\n`);
-  else if (rows.length === 0) await terminal.out("There are no recordings here.\n");
+  else if (rows.length === 0)
+    await terminal.out(
+      "There are no recordings here. Folders below are not looked into; a glob is: ls '**/*.ndjson'.\n",
+    );
   else await terminal.out(tableOf(rows));
   return 0;
 }

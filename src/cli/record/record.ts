@@ -9,7 +9,8 @@ import { show } from "./show";
 
 const HELP = `envoi record COMMAND [options]
 
-  ls [FOLDER…]          the recordings in a folder (here, if none is named): parts, times, counts, and how each ended
+  ls [FOLDER…]          the recordings in a folder (here, if none is named): parts, times, counts, and how each ended;
+                      not those in folders below: ls '**/*.ndjson' lists them
   show FILE             one line for each message, with its outcome
       --id N              all of the message N: payload, metadata, items, outcome
       --follow-causes     as a tree: each message below the one whose handler sent it; with --id, of that one alone

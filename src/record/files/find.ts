@@ -32,11 +32,10 @@ export interface Found {
 export async function findRecordings(where: string): Promise<Found> {
   const kind = await kindOf(where);
   if (kind === "file") return grouped(await withSiblings(where));
-  const paths =
-    kind === "folder"
-      ? (await readdir(where)).filter(isNamed).map((name) => join(where, name))
-      : await Array.fromAsync(new Bun.Glob(where).scan({ dot: true }));
-  if (paths.length === 0 && kind === "none") throw new RecordingError(`There is no file ${where}.`);
+  if (kind === "folder") return grouped((await readdir(where)).filter(isNamed).map((name) => join(where, name)));
+  const matched = await Array.fromAsync(new Bun.Glob(where).scan({ dot: true }));
+  const paths = matched.length > 0 ? matched : await partsTo(where);
+  if (paths.length === 0) throw new RecordingError(`There is no file ${where}.`);
   return grouped(paths);
 }
 
@@ -84,6 +83,16 @@ async function withSiblings(path: string): Promise<string[]> {
     seriesOf(name).extension === extension && (stems.has(sharedStem(name)) || stems.has(seriesOf(name).stem));
   const others = (await readdir(folder)).filter((name) => name !== basename(path) && isSibling(name));
   return [path, ...others.map((name) => join(folder, name))];
+}
+
+/** The files that a recording with this `to` has made, where the first part was deleted or is compressed. */
+async function partsTo(to: string): Promise<string[]> {
+  const folder = dirname(to);
+  if ((await kindOf(folder)) !== "folder") return [];
+  const { stem, extension } = seriesOf(to);
+  const isPart = (name: string): boolean =>
+    seriesOf(name).extension === extension && (seriesOf(name).stem === stem || sharedStem(name) === stem);
+  return (await readdir(folder)).filter(isPart).map((name) => join(folder, name));
 }
 
 async function grouped(paths: readonly string[]): Promise<Found> {

@@ -33,7 +33,7 @@ export function openFirst(to: string, header: Uint8Array, isCompressed: boolean,
       } catch (error) {
         // Another process was quicker, or a link leads nowhere.
         if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-        others = [...others, series.stem];
+        others = [...others, `${series.stem}${series.extension}`];
       }
     }
     part.writeSync(header);

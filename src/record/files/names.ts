@@ -34,11 +34,21 @@ export const sharedStem = (path: string): string => seriesOf(path).stem.replace(
 
 /** The first series of the form `run`, `run-2`, `run-3`, … of which no part is among the names of a folder. */
 export function freeSeries(wanted: Series, names: readonly string[]): Series {
-  const taken = new Set(names.flatMap((name) => [seriesOf(name).stem, sharedStem(name)]));
+  const taken = new Set(names.flatMap((name) => stemsOf(name, wanted.extension)));
   for (let number = 1; ; number++) {
     const stem = number === 1 ? wanted.stem : `${wanted.stem}-${number}`;
     if (!taken.has(stem)) return { ...wanted, stem };
   }
 }
+
+/** The stems of the series that a file may be a part of: none for a file with another extension. */
+function stemsOf(name: string, extension: string): string[] {
+  const { stem, extension: own } = seriesOf(name);
+  if (own === extension) return [stem, sharedStem(name)];
+  return extension === "" && /^\.\d{1,9}$/.test(own) ? [stem] : []; // `run.2` is a part of `run`.
+}
+
+/** The number of the oldest part that is kept once a part begins. */
+export const oldestKept = (part: number, keep: number): number => Math.max(1, part - keep + 1);
 
 const plainName = (path: string): string => basename(path, COMPRESSED);

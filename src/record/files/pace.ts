@@ -1,5 +1,10 @@
 import type { Clock, ClockTimer } from "../../index";
 
+/** The times between two writes, in milliseconds: a write costs 15 µs of a processor, however little is in it. */
+export const GATHER = 5;
+/** A frame is compressed by itself, and one of a few lines hardly gets smaller. */
+export const GATHER_FRAME = 100;
+
 /** Says when lines that wait are written: at the end of the turn, but not sooner than some time after the last ones. */
 export class Pace {
   readonly #clock: Clock;

@@ -62,7 +62,9 @@ export class RecordingReader implements AsyncIterable<RecordingLine> {
     if (found === undefined) throw new RecordingError(`There is no recording at ${this.#where}.`);
     this.#paths = found.parts.map(({ path }) => path);
     let lines = 0;
-    let next = 1;
+    // Parts that rotate.keep has deleted are not missing.
+    const oldest = found.parts.at(-1)?.header.oldest ?? 1;
+    let next = found.parts[0].header.part < oldest ? 1 : oldest;
     for (const { path, header } of found.parts) {
       if (header.part > next) this.#addMissing(path, next, header.part - 1);
       const isRepeated = header.part < next;
@@ -76,8 +78,8 @@ export class RecordingReader implements AsyncIterable<RecordingLine> {
           if (fault !== undefined) this.#add(fault);
           else if (line.kind !== "header") {
             this.#isClosed = line.kind === "close";
-            if (line.kind === "close") this.#compare(path, lines, line.lines);
-            else lines++;
+            if (line.kind === "close" && oldest === 1) this.#compare(path, lines, line.lines);
+            if (line.kind !== "close") lines++;
             yield line;
           } else if (path === this.#paths[0]) yield line;
         }

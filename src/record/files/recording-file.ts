@@ -1,10 +1,9 @@
 import { unlink } from "node:fs";
 import type { Clock } from "../../index";
-import { MAX_LINE_BYTES } from "../format";
 import { encode, encodeSync } from "./encode";
 import { forgetExit, listenForExit } from "./exits";
 import { openFirst } from "./first-part";
-import { pathOf, type Series, seriesOf } from "./names";
+import { oldestKept, pathOf, type Series, seriesOf } from "./names";
 import {
   type FileCounts,
   MAX_BUFFER,
@@ -13,15 +12,11 @@ import {
   ROTATE,
   type RotateOptions,
 } from "./options";
-import { Pace } from "./pace";
+import { GATHER, GATHER_FRAME, Pace } from "./pace";
 import { Part, WriteError } from "./part";
 import { lossOf, stopOf } from "./sentences";
-import { type Batch, FULL_BATCH, type Kind, LINE, MESSAGE, OWN, Waiting } from "./waiting";
+import { type Batch, FULL_BATCH, isTooLong, type Kind, LINE, MESSAGE, OWN, Waiting } from "./waiting";
 
-/** The times between two writes, in milliseconds: a write costs 15 µs of a processor, however little is in it. */
-const GATHER = 5;
-/** A frame is compressed by itself, and one of a few lines hardly gets smaller. */
-const GATHER_FRAME = 100;
 /** The time between two looks whether the file is still there, in milliseconds. */
 const LOOK = 1_000;
 /** The longest time that `close` waits for the disk, in milliseconds. */
@@ -85,6 +80,11 @@ export class RecordingFile {
   /** The path of the part that is written. */
   get path(): string {
     return pathOf(this.#series, Math.max(this.#counts.parts, 1), this.#isCompressed);
+  }
+
+  /** The path of the first part, which may have been deleted. */
+  get first(): string {
+    return pathOf(this.#series, 1, this.#isCompressed);
   }
 
   get counts(): FileCounts {
@@ -159,7 +159,11 @@ export class RecordingFile {
   }
 
   #header(part: number): Uint8Array {
-    return encodeSync([JSON.stringify({ ...this.#options.header(), part })], this.#isCompressed);
+    const oldest = oldestKept(part, this.#rotate.keep);
+    return encodeSync(
+      [JSON.stringify({ ...this.#options.header(), part, ...(oldest > 1 && { oldest }) })],
+      this.#isCompressed,
+    );
   }
 
   #add(line: string, kind: Kind, bytes: number): void {
@@ -342,9 +346,5 @@ export class RecordingFile {
     }
   }
 }
-
-/** Looks closely at lines alone that may be too long: a character takes at most three bytes. */
-const isTooLong = (line: string): boolean =>
-  line.length * 3 >= MAX_LINE_BYTES && Buffer.byteLength(line) >= MAX_LINE_BYTES;
 
 const NEWLINE = 10;

@@ -1,3 +1,5 @@
+import { MAX_LINE_BYTES } from "../format";
+
 /** The kinds of lines that are counted apart: a recorder's, its messages, and those that the file itself adds. */
 export const LINE = 0;
 export const MESSAGE = 1;
@@ -52,3 +54,7 @@ export class Waiting {
     return batch;
   }
 }
+
+/** Looks closely at lines alone that may be too long: a character takes at most three bytes. */
+export const isTooLong = (line: string): boolean =>
+  line.length * 3 >= MAX_LINE_BYTES && Buffer.byteLength(line) >= MAX_LINE_BYTES;

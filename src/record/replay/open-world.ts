@@ -13,6 +13,7 @@ import { RecordedWorld } from "./world";
  * @throws RecordingError when there is no such recording.
  */
 export function openRecording(system: System, path: string, options: ValueWriterOptions): Recording {
-  const world = new RecordedWorld({ tape: readTape(path), codec: codecOf(options), match: "content", follows: false });
-  return new ReplayRecording(system, world);
+  const tape = readTape(path);
+  const world = new RecordedWorld({ tape, codec: codecOf(options), match: "content", follows: false });
+  return new ReplayRecording(system, world, tape.name);
 }

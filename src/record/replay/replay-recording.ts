@@ -16,11 +16,14 @@ export class ReplayRecording implements Recording {
   readonly mode = "replay";
   readonly isStopped = true;
   readonly counts = NOTHING;
+  readonly path: string | undefined;
   readonly random: () => number;
   readonly #system: System;
   readonly #world: RecordedWorld;
 
-  constructor(system: System, world: RecordedWorld) {
+  /** @param path that of the recording; undefined for one that is in memory. */
+  constructor(system: System, world: RecordedWorld, path: string | undefined) {
+    this.path = path;
     this.random = randomFrom(world.seed);
     this.#system = system;
     this.#world = world;

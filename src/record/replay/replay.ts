@@ -2,6 +2,7 @@ import { type Clock, quote, type System } from "../../index";
 import { type Check, type Checks, checkOptions, must, TEXTS } from "../checks";
 import { readRecording } from "../files/read-recording";
 import type { RecordingLine } from "../format";
+import { nearestOf } from "../nearest";
 import type { RecorderOptions } from "../options";
 import { randomFrom } from "../random";
 import type { Recording } from "../recording";
@@ -100,7 +101,7 @@ export async function replay(
     recorder(system, given = {}) {
       codec = codecOf({ ...writing(options), ...writing(given) });
       worlds[0] ??= new RecordedWorld({ tape, codec, match, follows: true });
-      return new ReplayRecording(system, worlds[0]);
+      return new ReplayRecording(system, worlds[0], typeof recording === "string" ? recording : undefined);
     },
   };
   const run = new Run(tape, clock, { order, patience });
@@ -132,6 +133,7 @@ export async function replay(
 const FUNCTION = must("is a function", (value) => typeof value === "function");
 const oneOf = (names: readonly unknown[]) => must(`is one of ${names.join(", ")}`, (value) => names.includes(value));
 const ANY: Check = () => {}; // The writer of values looks at it.
+const COMPARED = ["reply", "item", "error", "order"];
 const CHECKS: Checks<ReplayOptions> = {
   setup: FUNCTION,
   order: oneOf(["recorded", "timed"]),
@@ -139,7 +141,19 @@ const CHECKS: Checks<ReplayOptions> = {
     'is "exact", "schema" or a function of both values',
     (value) => value === "exact" || value === "schema" || typeof value === "function",
   ),
-  ignore: TEXTS,
+  ignore: (value, name, of) => {
+    TEXTS(value, name, of);
+    for (const path of value as readonly string[]) {
+      // TEXTS holds.
+      const [first = ""] = path.split(".");
+      if (first === "*" || COMPARED.includes(first)) continue;
+      const meant = nearestOf(first, COMPARED);
+      const better = meant === undefined ? "" : `: write ${quote(meant + path.slice(first.length))}`;
+      throw new TypeError(
+        `The paths of ${name} begin with reply, item or error, or are "order"; got ${quote(path)}${better}.`,
+      );
+    }
+  },
   match: oneOf(["content", "order"]),
   patience: must(
     "is a number of milliseconds from 0",

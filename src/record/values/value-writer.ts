@@ -51,6 +51,11 @@ export class ValueWriter {
     this.#ordinary = new Ordinary(this.#redactor, this.#limits);
   }
 
+  /** The same for each writer with one key, and for no other. */
+  get keyId(): string {
+    return this.#digest.hash("envoi/record").slice(0, 16);
+  }
+
   /** The JSON text of a value, without what is secret. That of an error is an object with a `message`. */
   text(value: unknown, place: Place): string {
     const spot = this.#matcher.at(place);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { appendFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { agentRun, createFolder, handled, message, run, write } from "./kit";
 
 describe("ls", () => {
@@ -24,7 +24,11 @@ describe("ls", () => {
 
   test("says that a folder has none", async () => {
     using folder = createFolder();
-    expect(await run("ls", folder.path)).toEqual({ status: 0, out: "There are no recordings here.\n", err: "" });
+    expect(await run("ls", folder.path)).toEqual({
+      status: 0,
+      out: expect.stringContaining("no recordings here. Folders below are not looked into"),
+      err: "",
+    });
   });
 });
 
@@ -208,6 +212,26 @@ describe("diff", () => {
       return "of" in moved ? { ...moved, of: moved.of + 7 } : moved;
     });
     expect(await both(agentRun(), later as never)).toEqual({ status: 0, out: "The same: 5 messages.\n", err: "" });
+  });
+
+  test("redacted values count as the same where the keys differ", async () => {
+    using folder = createFolder();
+    const one = (name: string, key: string, letter: string): string => {
+      const path = write(
+        folder.at(name),
+        [message(1, { payload: { email: `redacted:${letter.repeat(22)}` } }), handled(1)],
+        name,
+      );
+      writeFileSync(path, readFileSync(path, "utf8").replace('"seed":1', `"seed":1,"key":"${key}"`));
+      return path;
+    };
+    const [a, b, c] = [one("a.ndjson", "k1", "a"), one("b.ndjson", "k2", "b"), one("c.ndjson", "k1", "c")];
+    expect(await run("diff", a, b)).toEqual({
+      status: 0,
+      out: "The same: 1 message.\n",
+      err: "The recordings have hashes by different keys: redacted values count as the same.\n",
+    });
+    expect((await run("diff", a, c)).status).toBe(1);
   });
 
   test("shows which messages differ, and in what", async () => {

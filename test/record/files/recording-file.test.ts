@@ -50,7 +50,7 @@ describe.each(FORMS)("a recording, compressed: %s", (compress) => {
     }
   });
 
-  test("keeps so many parts: the oldest is deleted, and a reader says which are missing", async () => {
+  test("keeps so many parts: the oldest is deleted, and a reader finds the others by the path that was given", async () => {
     using folder = createFolder();
     const { file } = openFile({ to: folder.at("run.ndjson"), compress, rotate: { bytes: 1, keep: 3 } });
     for (const id of upTo(6)) {
@@ -64,8 +64,13 @@ describe.each(FORMS)("a recording, compressed: %s", (compress) => {
     );
     const { lines, reader } = await readAll(folder.at(named(`run.${parts}.ndjson`)));
     expect(idsOf(lines)).toEqual(upTo(6).slice(-2));
-    expect(reader.faults.map(({ kind, sentence }) => [kind, sentence])).toEqual([
-      ["missing", `The parts 1 to ${parts - 3} are missing before ${folder.at(named(`run.${parts - 2}.ndjson`))}.`],
+    expect(reader.faults).toEqual([]);
+    const byTo = await readAll(folder.at("run.ndjson"));
+    expect(byTo).toMatchObject({ lines, reader: { faults: [], isClosed: true } });
+    rmSync(folder.at(named(`run.${parts - 1}.ndjson`)));
+    const cut = await readAll(folder.at("run.ndjson"));
+    expect(cut.reader.faults.map(({ sentence }) => sentence)).toEqual([
+      `Part ${parts - 1} is missing before ${folder.at(named(`run.${parts}.ndjson`))}.`,
     ]);
   });
 });
@@ -96,6 +101,14 @@ test("a recording never goes into a file that is there: it takes the next name t
   await Promise.all([file.close(), other.close()]);
   expect([file.path, other.path]).toEqual([folder.at("run-3.ndjson"), folder.at("run-4.ndjson")]);
   expect(readFileSync(folder.at("run.4.ndjson"), "utf8")).toBe("a part whose first one was moved");
+});
+
+test("files that are no recording do not change its name", async () => {
+  using folder = createFolder();
+  for (const name of ["run.ts", "run.2.json", "run"]) writeFileSync(folder.at(name), "");
+  const { file } = openFile({ to: folder.at("run.ndjson") });
+  await file.close();
+  expect([file.path, file.first]).toEqual([folder.at("run.ndjson"), folder.at("run.ndjson")]);
 });
 
 test("a folder that cannot be made is told when the recording begins", () => {

@@ -349,3 +349,9 @@ describe("options", () => {
     );
   });
 });
+
+test("an ignored path begins with a part that is compared", async () => {
+  const ignoring = (path: string) => replay([], { setup: () => createSystem(), ignore: [path] });
+  await expect(ignoring("replly.id")).rejects.toThrow('got "replly.id": write "reply.id".');
+  await expect(ignoring("payload.id")).rejects.toThrow('begin with reply, item or error, or are "order"');
+});
