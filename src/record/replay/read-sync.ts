@@ -17,12 +17,12 @@ interface Part {
 }
 
 /**
- * Reads a recording with all parts that lie beside the file. The path may be the one that a recorder was given which compresses.
+ * Reads a recording with all parts that lie beside the file. The path may be the one that a recorder was given.
  *
  * @throws RecordingError when there is no such recording, or it is of a later format.
  */
 export function readTape(given: string): Tape {
-  const path = existsSync(given) || !existsSync(compressed(given)) ? given : compressed(given);
+  const path = partTo(given);
   const first = readPart(path);
   const { recording } = first.header;
   const others = siblingsOf(path)
@@ -32,6 +32,16 @@ export function readTape(given: string): Tape {
   const faults = parts.reduce((sum, part) => sum + part.faults, 0);
   const notes = faults === 0 ? [] : [`${faults} places of the files cannot be read.`];
   return new Tape(path, [first.header, ...parts.flatMap(({ lines }) => lines)], notes);
+}
+
+/** A file of the recording with this `to`, whose first part may be compressed or deleted by now. */
+function partTo(to: string): string {
+  const path = [to, compressed(to)].find((each) => existsSync(each));
+  if (path !== undefined) return path;
+  const isFirst = seriesOf(to).stem === sharedStem(to);
+  const [part = to] =
+    isFirst && existsSync(dirname(to)) ? siblingsOf(to).filter((each) => headerOf(each) !== undefined) : [];
+  return part;
 }
 
 /** The header of a file; undefined for a file that has none. */

@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createSystem, defineProtocol, type Ref, type SignaturesOf, type System, Type } from "../../../src/index";
 import { type RecorderOptions, recorder, redact, replay } from "../../../src/record/index";
+import { readTape } from "../../../src/record/replay/read-sync";
 import { folders } from "../recorded";
+import { lines } from "./lines";
 
 const folder = folders();
 const Model = defineProtocol("model", {
@@ -114,4 +117,12 @@ test("a stream that its reader left goes as far as it was recorded, and fails be
   await expect(reading()).rejects.toThrow("its reader left when it was recorded");
   expect(read.slice(0, 3)).toEqual([1, 2, 3]);
   await system.shutdown();
+});
+
+test("a recording whose first parts were deleted is found by the path that its recorder was given", () => {
+  const path = folder();
+  const header = { ...lines()[0], part: 5, oldest: 5 };
+  writeFileSync(join(path, "run.5.ndjson"), `${JSON.stringify(header)}\n`);
+  expect(readTape(join(path, "run.ndjson")).header).toMatchObject({ part: 5 });
+  expect(() => readTape(join(path, "run.4.ndjson"))).toThrow("run.4.ndjson");
 });
