@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type {
   Clock,
   DeadLetter,
@@ -5,6 +6,7 @@ import type {
   Metadata,
   ObservedHandling,
   ObservedSending,
+  OnEnd,
   Pattern,
   System,
 } from "../index";
@@ -40,6 +42,8 @@ export class Capture {
   readonly #key = Symbol("recorded");
   /** The marks of handlings whose message was handed on: it has the mark of the next handling by now. */
   readonly #handedOn = new WeakMap<ObservedHandling, Mark>();
+  /** The mark of the message whose handler runs: for what it sends by a reference or a door, without its context. */
+  readonly #handled = new AsyncLocalStorage<Mark>();
   #lastId = 0;
   #removers: (() => void)[] = [];
 
@@ -58,9 +62,8 @@ export class Capture {
       this.#system.onSend((sending) => this.#sent(sending)),
       this.#system.around((handling, run) => {
         const mark = this.#begun(handling);
-        if (mark === null) run();
-        else if (handling.kind === "pull") run((outcome) => this.#pulled(mark, outcome));
-        else run((outcome) => this.#ended(mark, handling, outcome));
+        if (mark === undefined) run();
+        else this.#handled.run(mark, run, this.#onEnd(mark, handling));
       }),
       this.#system.router.deadLetters.subscribe((letter) => this.#died(letter)),
     ];
@@ -77,6 +80,7 @@ export class Capture {
     const { handling, metadata } = sending;
     // Metadata may be a copy of what came with the message that is handled, together with its mark.
     let by = (handling === undefined ? undefined : this.#markOfHandling(handling)) ?? this.#markOf(metadata);
+    by ??= this.#markOfContext(sending);
     if (by === undefined && this.#choose !== null) by = this.#choose() ? UNWRITTEN : NOT_CHOSEN;
     if (by?.isSampled === false) {
       sending.mark(this.#key, NOT_CHOSEN);
@@ -98,7 +102,7 @@ export class Capture {
     else if (from === undefined) rest += limitText(sending.timeLeft);
     if (isForwarded) rest += ',"forwarded":true';
     if (sending.isFromOutside) rest += ',"door":true';
-    if (to.world !== undefined) rest += `,"world":true,"outside":${JSON.stringify(to.world)}`;
+    rest += to.worldText;
     const id = this.#message(pattern, route, sending.payload, rest);
     if (isForwarded && handling !== undefined && by !== undefined) this.#handedOn.set(handling, by);
     if (id !== 0) sending.mark(this.#key, new Mark(id, id, true, route, pattern === "ask"));
@@ -123,17 +127,25 @@ export class Capture {
 
   // ——— Its end
 
-  /** The mark of a message that is about to be handled or carried, or of a stream whose next item is due; null for anything else. */
-  #begun(handling: ObservedHandling): Mark | null {
-    const { kind } = handling;
-    if (kind !== "message" && kind !== "pull" && kind !== "relay") return null;
+  /** The mark that a handler runs with; undefined where it handles nothing that this recording knows of. */
+  #begun(handling: ObservedHandling): Mark | undefined {
     try {
       const mark = this.#markOf(handling.metadata);
-      if (mark === undefined || mark.id === 0) return null;
-      return kind === "pull" ? mark : this.#ownMark(mark, handling);
+      const { kind } = handling;
+      if (mark === undefined || mark.id === 0 || (kind !== "message" && kind !== "relay")) return mark;
+      return this.#ownMark(mark, handling);
     } catch {
-      return null; // A stranger's metadata may be a proxy that throws. The handler runs all the same.
+      return undefined; // A stranger's metadata may be a proxy that throws. The handler runs all the same.
     }
+  }
+
+  /** Writes what comes of a handling; undefined where no line tells that. */
+  #onEnd(mark: Mark, handling: ObservedHandling): OnEnd | undefined {
+    const { kind } = handling;
+    if (mark.id === 0) return undefined;
+    if (kind === "pull") return (outcome) => this.#pulled(mark, outcome);
+    if (kind === "message" || kind === "relay") return (outcome) => this.#ended(mark, handling, outcome);
+    return undefined;
   }
 
   /** A pool that broadcasts gives its message to several workers: each but the first has a line of its own, which the pool's message caused. */
@@ -143,8 +155,9 @@ export class Capture {
       mark.holder = address;
       return mark;
     }
-    const route = this.correspondents.of(handling.ref).routeBehind((mark.route as Route).address, handling.operation);
-    const id = this.#message(handling.pattern, route, handling.payload, `,"cause":${mark.id}`);
+    const to = this.correspondents.of(handling.ref);
+    const route = to.routeBehind((mark.route as Route).address, handling.operation);
+    const id = this.#message(handling.pattern, route, handling.payload, `,"cause":${mark.id}${to.worldText}`);
     const own = new Mark(id, id === 0 ? mark.id : id, true, route, mark.isAsk);
     own.holder = address;
     handling.metadata = { ...handling.metadata, [this.#key]: own };
@@ -227,6 +240,12 @@ export class Capture {
 
   #markOfHandling(handling: ObservedHandling): Mark | undefined {
     return this.#handedOn.get(handling) ?? this.#markOf(handling.metadata);
+  }
+
+  /** The mark of the handler in whose context something is sent. A door that a handler left open is one for strangers. */
+  #markOfContext({ isFromOutside }: ObservedSending): Mark | undefined {
+    const mark = this.#handled.getStore();
+    return isFromOutside && mark?.isOver === true ? undefined : mark;
   }
 
   /** The time since the start, in milliseconds with three digits. */

@@ -75,6 +75,8 @@ const schemas = {
       world: Flag,
       /** The name by which `recording.outside()` declared that. */
       outside: Type.Optional(Type.String()),
+      /** The name of the one that its recipient is a part of: an actor that it made for itself. */
+      within: Type.Optional(Type.String()),
     },
     { description: "A message that was sent" },
   ),

@@ -69,9 +69,8 @@ class FileRecording implements Recording {
     _protocol: Protocol<string, Signatures>,
     make: () => Ref<Signatures>,
   ): Ref<Signatures> {
-    const ref = made(name, make);
-    this.#capture.correspondents.of(ref).world = name;
-    return ref;
+    const actors = (): AnyRef[] => Array.from(this.#system.actors(), (actor) => actor.ref);
+    return this.#capture.correspondents.outside(name, () => made(name, make), actors);
   }
 
   close(): Promise<void> {

@@ -33,6 +33,8 @@ class Correspondent {
   readonly isIncluded: boolean;
   /** The name by which it was declared to be outside of the system; undefined for most. */
   world: string | undefined = undefined;
+  /** The name of the actor outside of the system that it is a part of; undefined for most. */
+  within: string | undefined = undefined;
   readonly #operations: ReturnType<typeof operationsOf>;
   readonly #protocol: string | undefined;
   readonly #routes = new Map<string, Route>();
@@ -50,6 +52,12 @@ class Correspondent {
     return new Route(this.address, this.#protocol, operation, pool);
   }
 
+  /** The end of a message's line, where its recipient is outside of the system. */
+  get worldText(): string {
+    if (this.world !== undefined) return `,"world":true,"outside":${JSON.stringify(this.world)}`;
+    return this.within === undefined ? "" : `,"within":${JSON.stringify(this.within)}`;
+  }
+
   route(operation: string): Route {
     const known = this.#routes.get(operation);
     if (known !== undefined) return known;
@@ -63,6 +71,13 @@ class Correspondent {
 /** The actors that messages go to or come from, each looked at once, and kept for as long as its reference is. */
 export class Correspondents {
   readonly #known = new WeakMap<AnyRef, Correspondent>();
+  /** The actors outside of the system and their parts by address, for as long as their references are. */
+  readonly #outside = new Map<string, { readonly name: string; readonly ref: WeakRef<AnyRef> }>();
+  readonly #gone = new FinalizationRegistry<string>((address) => {
+    if (this.#outside.get(address)?.ref.deref() === undefined) this.#outside.delete(address);
+  });
+  /** While an actor outside of the system is made: its name, for what is made with it. */
+  #partOf: ((ref: AnyRef) => string | undefined) | undefined;
   /** True for the address of an actor whose messages are recorded. */
   readonly isIncluded: (address: string) => boolean;
 
@@ -74,7 +89,42 @@ export class Correspondents {
     const known = this.#known.get(ref);
     if (known !== undefined) return known;
     const made = new Correspondent(ref, this.isIncluded);
+    if (this.#outside.size > 0) made.within = this.#outsideAbove(ref.address);
+    if (this.#partOf !== undefined) made.within ??= this.#partOf(ref);
     this.#known.set(ref, made);
     return made;
+  }
+
+  /**
+   * Makes an actor outside of the system. Others that its function makes are parts of it, and so are the children of all these.
+   *
+   * @param actors the actors of the system at this moment.
+   */
+  outside<R extends AnyRef>(name: string, make: () => R, actors: () => readonly AnyRef[]): R {
+    const before = new Set(actors());
+    const outer = this.#partOf;
+    this.#partOf = (ref) => (!before.has(ref) && actors().includes(ref) ? name : undefined);
+    try {
+      const made = make();
+      for (const ref of actors()) if (!before.has(ref)) this.#declare(name, ref).within = name;
+      this.#declare(name, made).world = name;
+      return made;
+    } finally {
+      this.#partOf = outer;
+    }
+  }
+
+  #declare(name: string, ref: AnyRef): Correspondent {
+    this.#outside.set(ref.address, { name, ref: new WeakRef(ref) });
+    this.#gone.register(ref, ref.address);
+    return this.of(ref);
+  }
+
+  #outsideAbove(address: string): string | undefined {
+    for (let end = address.length - 1; end > 0; end = address.lastIndexOf("/", end - 1)) {
+      const found = this.#outside.get(`${address.slice(0, end)})`);
+      if (found?.ref.deref() !== undefined) return found.name;
+    }
+    return undefined;
   }
 }

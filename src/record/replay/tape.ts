@@ -23,7 +23,7 @@ export interface RecordedMessage extends Moment {
   readonly line: MessageLine;
   /**
    * `outside`: it came from outside, and a replay sends it. `world`: it went to an actor outside, and a replay answers it. `inside`: the
-   * replayed system sends it itself. `elsewhere`: it went from outside to an actor outside.
+   * replayed system sends it itself. `elsewhere`: it went from outside to an actor outside, or to a part of one.
    */
   readonly role: "outside" | "world" | "inside" | "elsewhere";
   readonly items: readonly RecordedItem[];
@@ -146,7 +146,8 @@ export class Tape {
 function roleOf(line: MessageLine, cause: RecordedMessage | undefined): RecordedMessage["role"] {
   const isSentByWorld = cause?.role === "world" || cause?.role === "elsewhere";
   const isFromOutside = line.from === undefined && line.cause === undefined;
-  // Code in a sandbox reaches its tools through a door.
-  if (line.world === true) return isSentByWorld || (isFromOutside && line.door === true) ? "elsewhere" : "world";
-  return isSentByWorld || isFromOutside ? "outside" : "inside";
+  if (line.world === true) return isSentByWorld ? "elsewhere" : "world";
+  if (!isSentByWorld && !isFromOutside) return "inside";
+  // The function that makes an actor outside is not called: what it makes is not there.
+  return line.within === undefined ? "outside" : "elsewhere";
 }
