@@ -29,14 +29,23 @@ interface Line {
 }
 
 /** The parts of a line in their order: which handler and trace, then the details, then the error. */
-function lineOf(given: object = {}): Line {
-  const { cause, err, actor, operation, trace_id, span_id, trace_flags, ...details } = given as Record<string, unknown>;
+function lineOf(given: object | null = {}): Line {
+  const { cause, err, actor, operation, trace_id, span_id, trace_flags, ...details } = ownOf(given);
   const error = err ?? cause;
   const own = { actor, operation, trace_id, span_id, trace_flags };
   const known = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
   const fields = { ...logFields(), ...fieldsOfFailure(error), ...known };
   if ("actor" in fields && details["address"] === fields.actor) delete details["address"]; // Said already.
   return { fields, details, err: error === undefined ? undefined : loggedError(error) };
+}
+
+/** The details of a line. A logger must not throw for what it is given: it is null, say, or has a getter that throws. */
+function ownOf(given: object | null): Record<string, unknown> {
+  try {
+    return { ...given };
+  } catch {
+    return { details: "cannot be read" };
+  }
 }
 
 /** Makes a logger of one that writes lines. */
@@ -99,8 +108,9 @@ export function consoleLogger(options: ConsoleLoggerOptions = {}): SystemLogger 
   return loggerOf((level, msg, { fields, details, err }) => {
     if (LEVELS.indexOf(level) < least) return;
     const time = new Date(clock.wallTime()).toISOString();
-    if (format === "json") return to[level](jsonOf({ time, level, msg, ...fields, ...details, err }));
-    const rest = Object.entries({ ...fields, ...details }).map(([name, value]) => ` ${name}=${shown(value)}`);
+    const own = { time, level, msg }; // They come first, and no details take their place.
+    if (format === "json") return to[level](jsonOf({ ...own, ...fields, ...details, err, ...own }));
+    const rest = Object.entries({ ...fields, ...details }).map(([name, value]) => ` ${oneLine(name)}=${shown(value)}`);
     to[level](`${time} ${level.toUpperCase().padEnd(5)} ${oneLine(msg)}${rest.join("")}${errorText(err)}`);
   });
 }
@@ -115,14 +125,14 @@ function jsonOf(line: object): string {
 }
 
 const shown = (value: unknown): string =>
-  typeof value === "string" && /^[^\s"=]+$/.test(value) ? value : jsonOf([value]).slice(1, -1);
+  typeof value === "string" && /^[^\s"=\p{Cc}]+$/u.test(value) ? value : oneLine(jsonOf([value]).slice(1, -1));
 
-/** A line must not look like several, whatever a stranger's text has in it. */
-const oneLine = (text: string): string => text.replaceAll(/[\r\n\u2028\u2029]+/g, " ");
+/** A line must not look like several, and no terminal obey it, whatever a stranger's text has in it. */
+const oneLine = (text: string): string => String(text).replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ");
 
 function errorText(err: LoggedError | undefined): string {
   if (err === undefined) return "";
   const { type, message, stack, cause } = err;
   const told = stack?.includes(message) ? stack : `${type}: ${message}${stack === undefined ? "" : `\n${stack}`}`;
-  return `\n    ${told.replaceAll("\n", "\n    ")}${cause === undefined ? "" : `\n    cause:${errorText(cause)}`}`;
+  return `\n    ${told.split("\n").map(oneLine).join("\n    ")}${cause === undefined ? "" : `\n    cause:${errorText(cause)}`}`;
 }

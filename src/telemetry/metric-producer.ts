@@ -2,6 +2,7 @@ import type { Attributes } from "@opentelemetry/api";
 import type { Histogram, OperationMetrics, System } from "../index";
 import { ATTRIBUTES, type Checks, checkOptions } from "./checks";
 import { attributesOf, SYSTEM } from "./names";
+import { RowNames, rowsOf } from "./rows";
 
 /** The options of a producer of metrics. */
 export interface MetricProducerOptions {
@@ -60,10 +61,12 @@ export function metricProducer(system: System, options: MetricProducerOptions = 
   checkOptions(options, CHECKS, "a metricProducer", '{ attributes: { "envoi.system": "shop" } }');
   const { attributes = {} } = options;
   system.metrics(); // Throws where there are none.
+  const names = new RowNames();
   const startTime = timeOf(system.clock.wallTime());
   return {
     async collect() {
       const { bounds, sample, operations } = system.metrics();
+      const rows = rowsOf(operations, names);
       const boundaries = bounds.map((bound) => bound / 1000);
       const endTime = timeOf(system.clock.wallTime());
       const family = (name: string, description: string, timesOf: (row: OperationMetrics) => Histogram) =>
@@ -76,7 +79,7 @@ export function metricProducer(system: System, options: MetricProducerOptions = 
           },
           aggregationTemporality: 1,
           dataPointType: 0,
-          dataPoints: operations.flatMap((row) => {
+          dataPoints: rows.flatMap((row) => {
             const { count, sum, max, buckets } = timesOf(row);
             if (count === 0) return [];
             return {

@@ -4,6 +4,7 @@ import { census } from "./census";
 import { ATTRIBUTES, type Checks, checkOptions, FLAG, must, withMethods } from "./checks";
 import { LoopDelay } from "./loop-delay";
 import { attributesOf, PROTOCOL, SYSTEM } from "./names";
+import { RowNames, rowsOf } from "./rows";
 
 /** The options of metrics. */
 export interface TelemetryMetricsOptions {
@@ -104,10 +105,11 @@ function messageReadings(meter: Meter, system: System): Readings {
     unit: "{message}",
     valueType: 0,
   });
+  const names = new RowNames();
   return {
     observables: [consumed, dead],
     read(observe) {
-      for (const row of system.metrics().operations) {
+      for (const row of rowsOf(system.metrics().operations, names)) {
         const attributes = attributesOf(row);
         observe(consumed, row.handled, attributes);
         if (row.failed > 0) observe(consumed, row.failed, { ...attributes, "error.type": "handler-failed" });
@@ -162,11 +164,12 @@ function actorReadings(meter: Meter, system: System): Readings {
     unit: "{restart}",
     valueType: 0,
   });
+  const names = new RowNames();
   return {
     observables: [alive, waiting, deepest, running, restarts],
     async read(observe) {
       observe(restarts, system.restarts);
-      for (const [protocol, row] of await census(system)) {
+      for (const [protocol, row] of await census(system, names)) {
         const attributes = { [PROTOCOL]: protocol };
         observe(alive, row.alive, attributes);
         observe(waiting, row.waiting, attributes);

@@ -246,6 +246,18 @@ describe("what a system logs", () => {
     expect(() => pinoLogger(console.log as never)).toThrow("The logger of pinoLogger is one of pino");
   });
 
+  test("a terminal obeys nothing that a stranger's text has in it", () => {
+    const written: string[] = [];
+    const write = (line: string): void => void written.push(line);
+    const logger = consoleLogger({ console: { debug: write, info: write, warn: write, error: write } });
+    const evil = "\u001b]0;x\u0007\u009b2J";
+    logger.error(evil, { [`${evil}\n`]: evil, path: `a ${evil}`, err: new Error(evil) });
+    expect(written.join()).not.toMatch(/[^\P{Cc}\n]/u);
+    const json = consoleLogger({ format: "json", console: { debug: write, info: write, warn: write, error: write } });
+    json.info("true", { level: "error", msg: "false" });
+    expect(written.at(-1)).toMatch(/^\{"time":"[^"]+","level":"info","msg":"true"\}$/);
+  });
+
   test("a line is written whatever its error is: a text, a circle of causes, a proxy that throws", () => {
     const { lines, log } = pinoLines();
     const logger = pinoLogger(log);
@@ -260,6 +272,12 @@ describe("what a system logs", () => {
       },
     );
     for (const cause of ["text", circle, proxy, null, 1n]) logger.error("it failed", { cause });
-    expect(lines.length).toBe(5);
+    logger.error("it failed", null as never);
+    logger.error("it failed", {
+      get user() {
+        throw new Error("no");
+      },
+    });
+    expect(lines.length).toBe(7);
   });
 });

@@ -85,6 +85,32 @@ describe("metrics of the real SDK", () => {
     expect(actors["_OTHER"]).toBe(301);
   });
 
+  test("a protocol whose actors have stopped has none", async () => {
+    const { system, shop } = shopOf();
+    const { meter, collect } = testMeters();
+    metrics(system, { meter, runtime: false });
+    expect((await collect()).values("envoi.actors")).toEqual({ shop: 1 });
+    await system.stop(shop);
+    expect((await collect()).values("envoi.actors")).toEqual({ shop: 0 });
+  });
+
+  test("the messages of several protocols of one name are counted together, and those of too many as others", async () => {
+    const system = createSystem({ metrics: { sample: 1 } });
+    const { meter, collect } = testMeters(metricProducer(system) as never);
+    metrics(system, { meter, runtime: false });
+    for (let index = 0; index < 300; index++) {
+      const Made = defineProtocol(`made-${index % 250}`, { go: { reply: Type.Number() } });
+      await system.spawn(`one-${index}`, Made, () => ({ go: () => index })).ask("go");
+    }
+    const collected = await collect();
+    const counts = collected.values("messaging.client.consumed.messages");
+    expect([counts["made-0 go"], counts["made-199 go"], counts["_OTHER "]]).toEqual([2, 1, 50]);
+    const times = collected.histograms("messaging.process.duration");
+    expect([times["made-0 go"]?.count, times["_OTHER "]?.count]).toEqual([2, 50]);
+    expect(times["made-0 go"]?.buckets.counts.reduce((sum, count) => sum + count)).toBe(2);
+    await system.shutdown();
+  });
+
   test("5,000 actors are counted in slices, between which the event loop goes on", async () => {
     const { system } = shopOf();
     const { meter, collect } = testMeters();

@@ -216,6 +216,31 @@ test("a tracer that throws fails no handler, and is logged", async () => {
   }
 });
 
+test("spans that throw when the tracer is removed: the others end, and the system goes on", async () => {
+  const { system, takeLog } = createTestSystem();
+  const { tracer, spans } = traced();
+  const fail = (): never => {
+    throw new Error("no");
+  };
+  let made = 0;
+  const broken: Tracer = {
+    startSpan: (...args) => Object.assign(tracer.startSpan(...args), made++ === 0 && { end: fail }),
+    startActiveSpan: fail,
+  };
+  const stop = trace(system, { tracer: broken });
+  const gate = Promise.withResolvers<string>();
+  const ref = system.spawn("work", Work, () => ({ run: () => gate.promise, *count() {}, wait: () => "" }), {
+    concurrency: 2,
+  });
+  const asked = [ref.ask("run", "a"), ref.ask("run", "b")];
+  await Bun.sleep(0);
+  stop();
+  expect(spans().length).toBe(1);
+  gate.resolve("x");
+  expect((await Promise.all(asked)).map((reply) => reply.unwrapOr(""))).toEqual(["x", "x"]);
+  expect(takeLog()[0]?.message).toContain("threw");
+});
+
 test("without a context manager, a trace goes through handlers all the same", async () => {
   context.disable();
   try {

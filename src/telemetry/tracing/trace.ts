@@ -55,7 +55,7 @@ export function trace(system: System, options: TraceOptions): () => void {
   return () => {
     removeAround();
     removeOnSend();
-    tracing.end();
+    tracing.end(system);
   };
 }
 
@@ -218,12 +218,17 @@ class Tracing {
   }
 
   /** Ends all that is open. */
-  end(): void {
-    for (const span of this.#open) {
-      span.setAttribute(OUTCOME, "open");
-      span.end();
-    }
+  end(system: System): void {
+    const open = [...this.#open];
     this.#open.clear();
+    for (const span of open) {
+      try {
+        span.setAttribute(OUTCOME, "open");
+        span.end();
+      } catch (cause) {
+        system.log.error("The tracer threw when it was removed.", { cause });
+      }
+    }
   }
 }
 
