@@ -19,7 +19,10 @@ const spawnSleeper = (system: System, clock: Clock, concurrency = 1) =>
       sleep: (time) =>
         new Promise((resolve, reject) => {
           const timer = clock.setTimer(() => resolve(time), time);
-          ctx.signal.addEventListener("abort", () => (timer.cancel(), reject(ctx.signal.reason)));
+          ctx.signal.addEventListener("abort", () => {
+            timer.cancel();
+            reject(ctx.signal.reason);
+          });
         }),
     }),
     { concurrency },
