@@ -21,7 +21,7 @@ export type { Deviation, MessageNote } from "./replay/deviation";
 export type { Comparison, Pair } from "./replay/judge";
 export type { Call, Match } from "./replay/library";
 export { type ReplayOptions, type ReplayStage, replay } from "./replay/replay";
-export { replayTests } from "./replay/replay-tests";
+export { type ReplayTestsOptions, replayTests } from "./replay/replay-tests";
 export type { ReplayReport } from "./replay/report";
 export type { Outcome } from "./replay/sent";
 export { NotRecorded, type Refusal } from "./replay/world";

@@ -63,6 +63,17 @@ export class Library {
     return lines.filter((line) => worldOf(line) === world).map(({ operation, pattern }) => `${pattern} ${operation}`);
   }
 
+  /** The recorded calls of the same payload, whether they have answered or not. */
+  equalTo(call: Call): readonly RecordedMessage[] {
+    return this.#shelves.get(keyOf(call.world, call))?.byText.get(textOf(call.payload)) ?? [];
+  }
+
+  /** The names of the actors outside that were called when it was recorded. */
+  get worlds(): string[] {
+    const lines = [...this.#shelves.values()].flatMap(({ messages }) => messages.slice(0, 1)).map(({ line }) => line);
+    return [...new Set(lines.map(worldOf))];
+  }
+
   /** The recorded call that differs least, one that has not answered if there is one. Undefined when the operation has none. */
   nearest(call: Call): { readonly message: RecordedMessage; readonly differences: readonly Difference[] } | undefined {
     const shelf = this.#shelves.get(keyOf(call.world, call));

@@ -1,29 +1,38 @@
 import { createRequire } from "node:module";
 import { relative } from "node:path";
-import { TEXT } from "../checks";
+import { must, TEXT } from "../checks";
 import { headerOf } from "./read-sync";
 import { checkReplayOptions, type ReplayOptions, replay } from "./replay";
 
+/** The options of `replayTests`. */
+export interface ReplayTestsOptions extends ReplayOptions {
+  /** True for recordings of which nothing can be compared, such as one that has a header alone. Default: false, and their tests fail. */
+  readonly allowEmpty?: boolean;
+}
+
+const BOOLEAN = must("is true or false", (value) => typeof value === "boolean");
 /** Milliseconds after which a test fails that replays a recording. */
 const TIMEOUT = 60_000;
 
 /**
- * Makes a test of `bun:test` for each recording, which fails with the text of the report when the replay deviates. Where no file is found,
- * that is a failing test, too. It is called in a file of tests; `bun:test` is loaded by this function alone.
+ * Makes a test of `bun:test` for each recording, which fails with the text of the report when the replay deviates, or has nothing to
+ * compare (`allowEmpty`). Where no file is found, that is a failing test, too. It is called in a file of tests; `bun:test` is loaded by this function alone.
  *
  * @param pattern a path, or a glob such as `"recordings/*.ndjson"`, from the folder in which the tests are started.
  * @throws TypeError or RangeError when an option is invalid.
  * @example
  * replayTests("recordings/*.ndjson", { setup: ({ clock, random, recorder }) => buildSystem({ clock, random, recorder }) });
  */
-export function replayTests(pattern: string, options: ReplayOptions): void {
+export function replayTests(pattern: string, { allowEmpty = false, ...options }: ReplayTestsOptions): void {
   TEXT(pattern, "pattern", "replayTests()");
   checkReplayOptions(options);
+  BOOLEAN(allowEmpty, "allowEmpty", "replayTests()");
   const { test }: typeof import("bun:test") = createRequire(import.meta.url)("bun:test");
   const paths = recordingsAt(pattern);
   if (paths.length === 0) {
-    test(`recordings at ${pattern}`, () => {
-      throw new Error(`There is no recording at ${pattern}, seen from ${process.cwd()}: make one with recorder().`);
+    test(`recordings at ${pattern}`, async () => {
+      await Promise.resolve(); // An error of the first turn is shown with the line that throws it.
+      throw failure(`There is no recording at ${pattern}, seen from ${process.cwd()}: make one with recorder().`);
     });
   }
   for (const path of paths) {
@@ -31,10 +40,27 @@ export function replayTests(pattern: string, options: ReplayOptions): void {
       `replays ${relative(process.cwd(), path)}`,
       async () => {
         const report = await replay(path, options);
-        if (!report.isSame) throw new Error(String(report));
+        if (!report.isSame) throw failure(String(report));
+        if (report.compared === 0 && report.answered === 0 && !allowEmpty) throw failure(`${report}${EMPTY}`);
       },
       TIMEOUT,
     );
+  }
+}
+
+const EMPTY =
+  "Nothing was compared: the recording has no message from outside whose end it knows. Record it again, or allow it: allowEmpty: true.\n";
+
+/** An error that is shown as its text alone: the frames of this library say nothing about a deviation. */
+function failure(text: string): Error {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    const error = new Error(text);
+    error.stack = text;
+    return error;
+  } finally {
+    Error.stackTraceLimit = limit;
   }
 }
 

@@ -123,7 +123,7 @@ export async function replay(
       compared: judge.compared,
       answered: world?.answered ?? 0,
       unreadable: judge.unreadable,
-      notes: [...tape.notes, ...notesOn(tape, judge.unreadable, world)],
+      notes: [...tape.notes, ...notesOn(tape, judge.unreadable, run.sent.length - judge.compared, world)],
     });
   } finally {
     await run.wait(() => system.shutdown({ timeout: 100 }));
@@ -203,8 +203,13 @@ function deviationsOf(world: RecordedWorld | undefined): Deviation[] {
 /** The id by which deviations are sorted: first of all the calls that are not in the recording, because others follow from them. */
 const idOf = (deviation: Deviation): number => (deviation.kind === "not-recorded" ? 0 : deviation.message.id);
 
-function notesOn(tape: Tape, unreadable: number, world: RecordedWorld | undefined): string[] {
+function notesOn(tape: Tape, unreadable: number, unfinished: number, world: RecordedWorld | undefined): string[] {
   const notes: string[] = [];
+  if (unfinished > 0) {
+    notes.push(
+      `${unfinished} ${unfinished === 1 ? "message was" : "messages were"} sent whose end is not in the recording: not compared.`,
+    );
+  }
   const redacted = tape.fromOutside.filter(({ line }) => isRedactedIn(line.payload)).length;
   if (redacted > 0) {
     notes.push(`${redacted} payloads have redacted values, and were sent as they are in the recording.`);

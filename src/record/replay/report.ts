@@ -40,7 +40,12 @@ function textOf({
   notes,
 }: Omit<ReplayReport, "isSame" | "toString">): string {
   const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;
-  const found = deviations.length === 0 ? "the same" : count(deviations.length, "deviation");
+  const found =
+    deviations.length > 0
+      ? count(deviations.length, "deviation")
+      : compared + answered === 0
+        ? "nothing to compare"
+        : "the same";
   const outside = answered === 0 ? "" : `, ${count(answered, "call")} answered from it`;
   const head = `${printable(recording)}: ${found}; ${count(sent, "message")} sent, ${compared} compared${outside}\n`;
   const shown = deviations

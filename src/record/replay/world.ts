@@ -9,6 +9,9 @@ import { type Call, Library, type Match, worldOf } from "./library";
 import { Player } from "./player";
 import type { RecordedMessage, Tape } from "./tape";
 
+/** Most names of actors outside that a sentence lists. */
+const MOST_NAMES = 20;
+
 /** A call of the world that the recording has no answer to. */
 export interface Refusal {
   readonly call: Call;
@@ -113,7 +116,10 @@ export class RecordedWorld implements World {
 
   #refuse(call: Call): NotRecorded {
     const nearest = this.#library.nearest(call);
-    const near = nearest && { id: nearest.message.line.id, differences: nearest.differences };
+    const [equal] = this.#library.equalTo(call);
+    const near = equal
+      ? { id: equal.line.id, differences: [] }
+      : nearest && { id: nearest.message.line.id, differences: nearest.differences };
     const error = new NotRecorded({ call, nearest: near }, this.#sentence(call, near));
     this.refused.push(error);
     return error;
@@ -125,15 +131,20 @@ export class RecordedWorld implements World {
     const place = `${this.#parts.tape.name} has`;
     if (nearest === undefined) {
       const known = this.#library.operationsOf(world).map(printable).join(", ");
-      return `${what} is not in the recording: ${place} ${known === "" ? "no call of it" : `only ${known}`}. It got ${show(payload)}`;
+      return `${what} is not in the recording: ${place} ${known === "" ? this.#noCall() : `only ${known}`}. It got ${show(payload)}`;
     }
     const { used, all } = this.#library.countOf(call);
     const calls = `${all} ${all === 1 ? "such call" : "such calls"}`;
     if (nearest.differences.length === 0) {
-      return `${what} was called more often than in the recording: ${place} ${calls}, and message ${nearest.id} has answered this one.`;
+      return `${what} was called more often than in the recording: ${place} ${calls}, and all those that are equal to this one are used up: message ${nearest.id} was the first of them.`;
     }
     const left = used === 0 ? "" : `, ${used} of them made by now`;
     const difference = showDifferences(nearest.differences).trimEnd();
     return `${what} is not in the recording: ${place} ${calls}${left}. The nearest is message ${nearest.id} (-), this is (+):\n${difference}`;
+  }
+
+  #noCall(): string {
+    const names = this.#library.worlds.slice(0, MOST_NAMES).map(printable).join(", ");
+    return names === "" ? "no call of it" : `no call of it; it has calls of ${names}`;
   }
 }

@@ -52,6 +52,8 @@ describe("as the world, on any clock", () => {
         end(1, 1, { value: "first" }),
         ask(2, 2, at, "think", "a", outside),
         end(2, 3, { value: "second" }),
+        ask(3, 4, at, "think", "another", outside),
+        end(3, 5, { value: "third" }),
       ),
     );
     const said = async () => (await agent.ask("ask", "a"))._unsafeUnwrap();
@@ -60,6 +62,7 @@ describe("as the world, on any clock", () => {
     expect(error.kind).toBe("handler-failed");
     expect(error.cause).toBeInstanceOf(NotRecorded);
     expect(String(error.cause)).toContain("was called more often than in the recording");
+    expect(String(error.cause)).toContain("all those that are equal to this one are used up");
   });
 
   test("calls of one turn are answered in the recorded order; a failure fails again; no answer is none", async () => {
@@ -147,6 +150,11 @@ test("replayTests() makes a test of each recording, and a failing one where ther
       .map((line) => JSON.stringify(line))
       .join("\n"),
   );
+  await Bun.write(`${at}/empty.ndjson`, JSON.stringify(lines()[0]));
+  await Bun.write(
+    `${at}/cut.ndjson`,
+    [...lines(), ask(1, 0, "@(a)", "say")].map((line) => JSON.stringify(line)).join("\n"),
+  );
   await Bun.write(
     `${at}/all.test.ts`,
     `import { type Clock, createSystem, defineProtocol, systemClock, Type } from ${source.replace(/"$/, '/index"')};
@@ -158,6 +166,7 @@ test("replayTests() makes a test of each recording, and a failing one where ther
       return system;
     } };
     replayTests("*.ndjson", options);
+    replayTests("./empty.ndjson", { ...options, allowEmpty: true });
     replayTests("none/*.ndjson", options);`,
   );
   const child = Bun.spawn([process.execPath, "test", "./all.test.ts"], { cwd: at, stdout: "pipe", stderr: "pipe" });
@@ -166,4 +175,20 @@ test("replayTests() makes a test of each recording, and a failing one where ther
   expect(text).toContain("(fail) replays bad.ndjson");
   expect(text).toContain('- "ho"');
   expect(text).toContain("There is no recording at none/*.ndjson");
+  expect(text).toContain("(fail) replays empty.ndjson");
+  expect(text).toContain("(pass) replays empty.ndjson");
+  expect(text).toContain("(fail) replays cut.ndjson");
+  expect(text).toContain("Nothing was compared");
+  expect(text).toContain("1 message was sent whose end");
+  expect(text).not.toContain("replay-tests.ts"); // The report alone, without the frames of the library.
+});
+
+test("a call of an actor outside by a name that the recording does not have is told the names that it has", async () => {
+  const to = `${folder()}/run.ndjson`;
+  const recorded = lines(ask(1, 0, at, "think", "a", outside), end(1, 1, { value: "A" }));
+  await Bun.write(to, recorded.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const system = createSystem({ logger: quiet });
+  const model = recorder(system, { to, mode: "replay" }).outside("modell", Model, () => ({}) as never);
+  const error = (await model.ask("think", "a"))._unsafeUnwrapErr() as { readonly cause?: unknown };
+  expect(String(error.cause)).toContain("no call of it; it has calls of model.");
 });
