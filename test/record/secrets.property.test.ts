@@ -235,6 +235,16 @@ describe("no secret is written", () => {
   }, 60_000);
 });
 
+/** Maps and sets as lists in their order: two members that are equal make a comparison of maps find the wrong one. */
+function listed(value: unknown): unknown {
+  if (value instanceof Map) return { map: [...value].map(listed) };
+  if (value instanceof Set) return { set: [...value].map(listed) };
+  if (Array.isArray(value)) return value.map(listed);
+  if (value instanceof Date) return { date: value.getTime() }; // Two that are invalid are not equal.
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, listed(each)]));
+}
+
 test("ordinary values come back, each equal to what was written", () => {
   const writer = new ValueWriter();
   // Any text, but none that gives a name a value: "CVC: #" is redacted with good reason.
@@ -250,7 +260,8 @@ test("ordinary values come back, each equal to what was written", () => {
   });
   fc.assert(
     fc.property(ordinary, (value) => {
-      expect(readValue(JSON.parse(writer.text(value, place("payload"))))).toEqual(value as never);
+      const read = readValue(JSON.parse(writer.text(value, place("payload"))));
+      expect(listed(read)).toEqual(listed(value));
     }),
     { seed: 22, ...runs(5_000) },
   );
