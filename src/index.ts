@@ -87,6 +87,8 @@ export {
 } from "./message/delivery-error";
 export { generateCorrelationId, generateMessageId } from "./message/id";
 export { createMessage, type Message, type MessageOptions, type Metadata, type Pattern } from "./message/message";
+export { nearestName } from "./message/nearest";
+export { checkOptions, type OptionCheck, type OptionChecks, option } from "./message/option";
 export { type JsonFault, type JsonLimits, readJson } from "./message/read-json";
 export {
   createErrorResponse,

@@ -32,13 +32,11 @@ const DOOR = [
   [
     "exposes",
     "server",
-    "options",
     "problem",
     "disconnects",
     "contract",
     "metric-family",
     "limits",
-    "metric-family",
     "preferences",
     "body",
     "route-table",

@@ -1,5 +1,5 @@
 import { quote } from "../message/address";
-import { type Checks, checkOptions, must } from "../message/option";
+import { checkOptions, type OptionChecks, option } from "../message/option";
 import { type Operations, protocolOf } from "../protocol/protocol";
 import type { Clock } from "../runtime/clock";
 import type { Mail, Sampling } from "../runtime/mailbox";
@@ -208,13 +208,7 @@ export class Meters implements Sampling {
   }
 }
 
-const CHECKS: Checks<MetricsOptions> = {
-  sample: must(
-    "is a whole number from 1, or Infinity",
-    (value) => value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && Number(value) >= 1),
-    RangeError,
-  ),
-};
+const CHECKS: OptionChecks<MetricsOptions> = { sample: option.bound };
 
 /** Makes the meters of a system; null where it has none. */
 export function metersOf(options: boolean | MetricsOptions, clock: Clock): Meters | null {

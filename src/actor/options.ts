@@ -1,4 +1,4 @@
-import { aFunction, type Checks, COUNT, checkOptions, must, oneOf } from "../message/option";
+import { checkOptions, type OptionChecks, option } from "../message/option";
 import { checkSupervision, type Supervision } from "./supervision";
 
 /** The names of all overflow policies. */
@@ -55,15 +55,15 @@ export interface ActorOptions {
 export const NO_OPTIONS: ActorOptions = Object.freeze({});
 
 /** The checks of all options of an actor. */
-export const ACTOR_OPTIONS: Checks<ActorOptions> = {
-  capacity: COUNT,
-  concurrency: COUNT,
-  stashCapacity: COUNT,
-  overflow: oneOf<Overflow>(...OVERFLOWS),
-  priority: aFunction(" of an operation and its payload"),
-  validate: oneOf("boundary", "always"),
+export const ACTOR_OPTIONS: OptionChecks<ActorOptions> = {
+  capacity: option.count,
+  concurrency: option.count,
+  stashCapacity: option.count,
+  overflow: option.oneOf<Overflow>(...OVERFLOWS),
+  priority: option.function(" of an operation and its payload"),
+  validate: option.oneOf("boundary", "always"),
   supervision: checkSupervision,
-  phase: must("is a number", Number.isFinite, RangeError),
+  phase: option.rule("is a number", Number.isFinite, RangeError),
 };
 
 /** Throws on invalid options, and says what to write. */

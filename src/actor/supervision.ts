@@ -1,5 +1,5 @@
 import type { AnyRef } from "../message/address";
-import { aFunction, type Check, type Checks, checkOptions, DURATION, must, oneOf } from "../message/option";
+import { type OptionChecks, option } from "../message/option";
 
 /**
  * The decision for an actor that failed: it goes on with its state (`resume`), begins anew (`restart`), ends (`stop`),
@@ -115,33 +115,32 @@ const DIRECTIVES: readonly unknown[] = ["resume", "restart", "stop", "escalate"]
 export const isDirective = (value: unknown): value is Directive => DIRECTIVES.includes(value);
 
 const isFrom = (least: number, value: unknown): boolean => Number.isFinite(value) && Number(value) >= least;
-const TIME = must("is a number of milliseconds above 0", (value) => isFrom(Number.MIN_VALUE, value), RangeError);
+const TIME = option.rule("is a number of milliseconds above 0", (value) => isFrom(Number.MIN_VALUE, value), RangeError);
 
-const BACKOFF: Checks<Backoff> = {
+const BACKOFF: OptionChecks<Backoff> = {
   initial: TIME,
   max: TIME,
-  factor: must("is a number from 1", (value) => isFrom(1, value), RangeError),
-  jitter: must("is a number from 0 to 1", (value) => isFrom(0, value) && Number(value) <= 1, RangeError),
+  factor: option.rule("is a number from 1", (value) => isFrom(1, value), RangeError),
+  jitter: option.rule("is a number from 0 to 1", (value) => isFrom(0, value) && Number(value) <= 1, RangeError),
   resetAfter: TIME,
 };
 
-const SUPERVISION: Checks<Supervision> = {
-  strategy: oneOf<Strategy>("one-for-one", "one-for-all", "rest-for-one"),
-  decide: aFunction(` that returns one of ${DIRECTIVES.join(", ")}`),
-  limit: must(
+const SUPERVISION: OptionChecks<Supervision> = {
+  strategy: option.oneOf<Strategy>("one-for-one", "one-for-all", "rest-for-one"),
+  decide: option.function(` that returns one of ${DIRECTIVES.join(", ")}`),
+  limit: option.rule(
     "is a whole number of restarts from 0, or Infinity",
     (value) => value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && isFrom(0, value)),
     RangeError,
   ),
-  within: DURATION,
-  beyondLimit: oneOf<BeyondLimit>("hold", "stop", "escalate"),
-  backoff: (value, part, of) => checkOptions(value as Backoff, BACKOFF, of, "{ initial: 100 }", part), // It looks whether it is one.
-  outside: oneOf("resume", "restart"),
+  within: option.duration,
+  beyondLimit: option.oneOf<BeyondLimit>("hold", "stop", "escalate"),
+  backoff: option.group(BACKOFF, "{ initial: 100 }"),
+  outside: option.oneOf("resume", "restart"),
 };
 
 /** Throws on an invalid supervision, and says what to write. */
-export const checkSupervision: Check = (value, part, of) =>
-  checkOptions(value as Supervision, SUPERVISION, of, '{ strategy: "one-for-all" }', part); // It looks whether it is one.
+export const checkSupervision = option.group(SUPERVISION, '{ strategy: "one-for-all" }');
 
 /** The first pause of a held actor whose supervision has no backoff. Milliseconds. */
 const FIRST_HOLD = 100;

@@ -1,15 +1,17 @@
 import {
   type AnyRef,
   type AskName,
+  checkOptions,
   jsonSchemaOf,
+  type OptionChecks,
   operationsOf,
+  option,
   quote,
   type Ref,
   receive,
   type StreamName,
 } from "../index";
 import type { Endpoint, EndpointOptions, ExposedActor, Exposure, ResumeOptions } from "./contract";
-import { type Checks, COUNT, checkOptions, DURATION, group, oneOf } from "./options";
 
 /** The operations of one actor that can be reached: their names, or a record of them where some have options. */
 export type ExposedOperations = readonly string[] | Readonly<Record<string, true | EndpointOptions>>;
@@ -46,12 +48,12 @@ type CheckedOptions<Signatures, Name> =
 /** Names that can be in a path and in a document as they are. */
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.~-]*$/;
 
-const RESUME: Checks<ResumeOptions> = { for: DURATION, items: COUNT, bytes: COUNT };
-const ENDPOINT: Checks<EndpointOptions> = {
-  resume: group(RESUME, "{ for: 30_000 }"),
-  format: oneOf("sse", "ai-sdk"),
+const RESUME: OptionChecks<ResumeOptions> = { for: option.duration, items: option.count, bytes: option.count };
+const ENDPOINT: OptionChecks<EndpointOptions> = {
+  resume: option.group(RESUME, "{ for: 30_000 }"),
+  format: option.oneOf("sse", "ai-sdk"),
 };
-const ENTRY: Checks<Exposing[string]> = { ref: () => {}, operations: () => {} }; // Both are looked at one by one.
+const ENTRY: OptionChecks<Exposing[string]> = { ref: option.any, operations: option.any }; // Both are looked at one by one.
 
 /** Makes the table of what can be reached, and compiles its validators: the first message would wait for that 50 ms. */
 export function exposureOf(exposing: Exposing): Exposure {

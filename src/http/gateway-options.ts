@@ -1,3 +1,4 @@
+import { checkOptions, type OptionChecks, option } from "../index";
 import type { AroundRequest } from "./around";
 import type { Authenticate, Authorize } from "./border/authenticate";
 import type { CorsOptions } from "./border/cors";
@@ -7,7 +8,6 @@ import { DOCUMENT_CHECKS, type DocumentOptions } from "./documents/documents";
 import type { Exposing } from "./exposure";
 import { checkInspector, type InspectorOptions } from "./inspector/options";
 import { LIMIT_CHECKS } from "./limits";
-import { aFunction, type Check, type Checks, checkOptions, DURATION, FLAG, group, must, TEXT } from "./options";
 import type { SocketOptions } from "./socket/options";
 import type { ExposedTopics } from "./socket/relay";
 
@@ -63,34 +63,32 @@ export interface GatewayOptions<
 
 export const KEEP_ALIVE = 15_000;
 
-const ELSEWHERE: Check = () => {}; // Its own part looks at it.
-
 /** The options of a gateway, whatever its sessions are: their part looks at those. */
 export type AnyGatewayOptions = GatewayOptions<Exposing, unknown>;
 
-const CHECKS: Checks<AnyGatewayOptions> = {
-  expose: ELSEWHERE,
-  name: TEXT,
-  version: TEXT,
-  basePath: must(
+const CHECKS: OptionChecks<AnyGatewayOptions> = {
+  expose: option.any,
+  name: option.text,
+  version: option.text,
+  basePath: option.rule(
     'begins with a slash and has none at its end, such as "/api"',
     (value) => typeof value === "string" && /^(?:\/[\w.~-]+)*$/.test(value),
   ),
-  authenticate: aFunction(" that gives the caller of a request, or undefined"),
-  authorize: aFunction(" that says true for what a caller may do"),
-  addressOf: aFunction(" that gives the address of a request's sender"),
-  rateLimit: ELSEWHERE,
-  serverTiming: FLAG,
-  cors: ELSEWHERE,
+  authenticate: option.function(" that gives the caller of a request, or undefined"),
+  authorize: option.function(" that says true for what a caller may do"),
+  addressOf: option.function(" that gives the address of a request's sender"),
+  rateLimit: option.any,
+  serverTiming: option.flag,
+  cors: option.any,
   ...DOCUMENT_CHECKS,
-  limits: group(LIMIT_CHECKS, "{ body: 65_536 }"),
-  topics: ELSEWHERE,
-  socket: ELSEWHERE,
-  keepAlive: DURATION,
+  limits: option.group(LIMIT_CHECKS, "{ body: 65_536 }"),
+  topics: option.any,
+  socket: option.any,
+  keepAlive: option.duration,
   inspector: checkInspector,
-  sessions: ELSEWHERE,
-  around: aFunction(" that calls answer() and gives its response"),
-  parts: must(
+  sessions: option.any,
+  around: option.function(" that calls answer() and gives its response"),
+  parts: option.rule(
     "are an array of functions that make parts",
     (value) => Array.isArray(value) && value.every((each) => typeof each === "function"),
   ),
@@ -103,7 +101,7 @@ const CHECKS: Checks<AnyGatewayOptions> = {
  */
 export const checkGatewayOptions = <More extends object>(
   given: AnyGatewayOptions,
-  more: Checks<More>,
+  more: OptionChecks<More>,
   of: string,
 ): void =>
   checkOptions<object>(given, { ...CHECKS, ...more }, of, '{ expose: { counter: { ref, operations: ["add"] } } }');

@@ -1,5 +1,5 @@
 import type { WebSocketHandler } from "bun";
-import { type Clock, type Logger, quote, type Schema, type System } from "../index";
+import { type Clock, type Logger, option, quote, type Schema, type System } from "../index";
 import { actorsPart } from "./actors";
 import { inside } from "./around";
 import { Access } from "./border/access";
@@ -19,7 +19,6 @@ import { type AnyGatewayOptions, checkGatewayOptions, type GatewayOptions, KEEP_
 import { inspectorParts } from "./inspector/part";
 import { limitsOf } from "./limits";
 import { messagesPart } from "./messages";
-import { WAIT } from "./options";
 import { refuse, SERVICE_FAILED } from "./problem";
 import { type Place, RouteTable, withoutBody } from "./route-table";
 import { serverIn } from "./server";
@@ -263,7 +262,7 @@ class SystemGateway implements Site {
   }
 
   drain(timeout: number): Promise<void> {
-    WAIT(timeout, "timeout", "drain");
+    option.wait(timeout, "timeout", "drain");
     if (this.#drained === null) {
       this.isDraining = true;
       this.#drained = drainParts(this.#parts, this, timeout, () => this.#finishAsks());

@@ -1,5 +1,5 @@
+import { type OptionChecks, option } from "../index";
 import type { Limits } from "./contract";
-import { type Checks, COUNT, DURATION, must } from "./options";
 
 /** The limits of a gateway whose owner sets none. */
 const LIMITS: Limits = {
@@ -19,20 +19,12 @@ export function limitsOf(given: Partial<Limits> = {}): Limits {
 }
 
 /** The checks of limits. */
-export const LIMIT_CHECKS: Checks<Partial<Limits>> = {
-  body: COUNT,
-  depth: must(
-    "is a whole number from 1 to 512, the deepest that a message may be",
-    (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 512, // An integer is a number.
-    RangeError,
-  ),
-  bodyTime: DURATION,
-  time: DURATION,
-  streams: COUNT,
-  sockets: COUNT,
-  requests: must(
-    "is a whole number from 1, or Infinity",
-    (value) => value === Number.POSITIVE_INFINITY || (Number.isSafeInteger(value) && (value as number) >= 1), // An integer is a number.
-    RangeError,
-  ),
+export const LIMIT_CHECKS: OptionChecks<Partial<Limits>> = {
+  body: option.count,
+  depth: option.whole(1, 512, ", the deepest that a message may be"),
+  bodyTime: option.duration,
+  time: option.duration,
+  streams: option.count,
+  sockets: option.count,
+  requests: option.bound,
 };

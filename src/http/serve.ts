@@ -1,10 +1,18 @@
-import type { Schema, ShutdownOptions, ShutdownReport, SignalName, System } from "../index";
+import {
+  checkOptions,
+  type OptionChecks,
+  option,
+  type Schema,
+  type ShutdownOptions,
+  type ShutdownReport,
+  type SignalName,
+  type System,
+} from "../index";
 import type { BunServer } from "./contract";
 import { idleTimeOf } from "./disconnects";
 import type { Checked, Exposing } from "./exposure";
 import { type Gateway, gatewayOf } from "./gateway";
 import { checkGatewayOptions, type GatewayOptions } from "./gateway-options";
-import { type Check, type Checks, checkOptions, FLAG, group, must, TEXT, WAIT } from "./options";
 import { refuse, SERVICE_FAILED } from "./problem";
 import type { OperationName, SessionsOf, SessionsOptions } from "./sessions/options";
 import type { ExposedTopics, NoTopics } from "./socket/relay";
@@ -60,19 +68,13 @@ const STREAMS = 5_000;
 /** Milliseconds in which the last answers leave for their clients. */
 const LAST = 1_000;
 
-const STOP: Checks<StopOptions> = { streams: WAIT, timeout: WAIT, drain: FLAG };
+const STOP: OptionChecks<StopOptions> = { streams: option.wait, timeout: option.wait, drain: option.flag };
 
-const looksLater: Check = () => {}; // The system looks at it.
-
-const SERVER: Checks<ServerOptions> = {
-  port: must(
-    "is a whole number from 0 to 65535",
-    (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535, // An integer is a number.
-    RangeError,
-  ),
-  hostname: TEXT,
-  signals: looksLater,
-  shutdown: group(STOP, "{ timeout: 8_000 }"),
+const SERVER: OptionChecks<ServerOptions> = {
+  port: option.whole(0, 65_535),
+  hostname: option.text,
+  signals: option.any, // The system looks at it.
+  shutdown: option.group(STOP, "{ timeout: 8_000 }"),
 };
 
 /**

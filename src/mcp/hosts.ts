@@ -1,11 +1,11 @@
-import { TEXTS } from "./checks";
+import { option } from "../index";
 
 const LOCAL = ["localhost", "127.0.0.1", "[::1]"];
 
 /** Throws unless it is `"any"`, or names of hosts. */
 export function checkHosts(value: unknown, name: string, of: string): void {
   if (value === "any") return;
-  TEXTS(value, name, of);
+  option.texts(value, name, of);
   // An array of texts, by the check before.
   for (const each of value as readonly string[]) {
     if (hostnameOf(each) === each.toLowerCase()) continue;

@@ -1,4 +1,4 @@
-import { type Checks, COUNT, checkOptions, DURATION, must } from "./checks";
+import { type OptionChecks, option } from "../index";
 import type { McpLimits } from "./options";
 
 const LIMITS: McpLimits = {
@@ -12,24 +12,19 @@ const LIMITS: McpLimits = {
   idle: 1_800_000,
 };
 
-const CHECKS: Checks<McpLimits> = {
-  body: COUNT,
-  depth: must(
-    "is a whole number from 4 to 512", // A call has four levels beside its arguments.
-    (value) => Number.isInteger(value) && (value as number) >= 4 && (value as number) <= 512, // An integer is a number.
-    RangeError,
-  ),
-  bodyTime: DURATION,
-  time: DURATION,
-  calls: COUNT,
-  items: COUNT,
-  sessions: COUNT,
-  idle: DURATION,
+const CHECKS: OptionChecks<McpLimits> = {
+  body: option.count,
+  depth: option.whole(4, 512), // A call has four levels beside its arguments.
+  bodyTime: option.duration,
+  time: option.duration,
+  calls: option.count,
+  items: option.count,
+  sessions: option.count,
+  idle: option.duration,
 };
 
 /** Throws on invalid limits. */
-export const checkLimits = (value: unknown, name: string, of: string): void =>
-  checkOptions(value, CHECKS, `the ${name} of ${of}`, "{ body: 65_536 }");
+export const checkLimits = option.group(CHECKS, "{ body: 65_536 }");
 
 /** The limits that an owner sets, and defaults for the others. */
 export function limitsOf(given: Partial<McpLimits> = {}): McpLimits {

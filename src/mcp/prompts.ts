@@ -1,9 +1,22 @@
-import type { AnyRef, Metadata, Outcome } from "../index";
-import { type AskError, type Door, jsonSchemaOf, logOf, outcomeOf, publicError, quote, receive } from "../index";
-import { type Checks, checkOptions, ELSEWHERE, isObject, TEXT } from "./checks";
+import {
+  type AnyRef,
+  type AskError,
+  checkOptions,
+  type Door,
+  jsonSchemaOf,
+  logOf,
+  type Metadata,
+  type OptionChecks,
+  type Outcome,
+  option,
+  outcomeOf,
+  publicError,
+  quote,
+  receive,
+} from "../index";
 import { isPrompt, type PromptReply } from "./content";
 import type { McpLimits, McpPrompt, ServeMcpOptions } from "./options";
-import { rooted } from "./rooted";
+import { isObject, rooted } from "./rooted";
 import type { ServerSdk } from "./sdk";
 import { knownOperations } from "./tools";
 
@@ -24,7 +37,12 @@ interface Prompt {
   readonly listed: ListedPrompt;
 }
 
-const PROMPT: Checks<McpPrompt> = { ref: ELSEWHERE, operation: TEXT, title: TEXT, description: TEXT };
+const PROMPT: OptionChecks<McpPrompt> = {
+  ref: option.any,
+  operation: option.text,
+  title: option.text,
+  description: option.text,
+};
 
 /** The prompts of a server: operations that return texts for models. */
 export class Prompts {

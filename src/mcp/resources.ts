@@ -1,6 +1,16 @@
-import { type AnyRef, type Door, type Metadata, publicError, quote, receive } from "../index";
-import { type Checks, checkOptions, ELSEWHERE, isObject, must, TEXT } from "./checks";
+import {
+  type AnyRef,
+  checkOptions,
+  type Door,
+  type Metadata,
+  type OptionChecks,
+  option,
+  publicError,
+  quote,
+  receive,
+} from "../index";
 import type { McpFiles, McpLimits, ServeMcpOptions } from "./options";
+import { isObject } from "./rooted";
 import type { ServerSdk } from "./sdk";
 import { knownOperations } from "./tools";
 
@@ -44,13 +54,13 @@ export interface ListedResource {
 const PAGE = 100;
 const LONGEST_URI = 8_192;
 const ROOT = /^[A-Za-z0-9_][A-Za-z0-9_.~-]*$/;
-const FILES: Checks<McpFiles> = {
-  ref: ELSEWHERE,
-  uri: must(
+const FILES: OptionChecks<McpFiles> = {
+  ref: option.any,
+  uri: option.rule(
     'is the beginning of URIs, such as "notes://"',
     (value) => typeof value === "string" && /^[a-z][a-z0-9+.-]*:\/\/([\w.~%/-]*\/)?$/i.test(value),
   ),
-  description: TEXT,
+  description: option.text,
 };
 /** Kinds of errors that are all reported as a missing file. */
 const MISSING = new Set(["not-found", "outside-root", "invalid-path", "is-directory", "not-a-directory", "not-a-file"]);

@@ -1,5 +1,8 @@
 import type { JsonSchema } from "../index";
 
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 /** A JSON Schema whose root is an object, as those of tools are. */
 export interface Rooted {
   readonly schema: JsonSchema & { readonly type: "object" };

@@ -1,6 +1,5 @@
-import { quote, type System } from "../index";
+import { checkOptions, type OptionChecks, option, quote, type System } from "../index";
 import { Calls } from "./calls";
-import { A_FUNCTION, type Checks, checkOptions, ELSEWHERE, TEXT } from "./checks";
 import { HttpDoor } from "./door";
 import { checkHosts } from "./hosts";
 import { checkLimits, limitsOf } from "./limits";
@@ -11,15 +10,15 @@ import { loadServer, loadServerStdio } from "./sdk";
 import { ServerFactory } from "./server";
 import { toolsOf } from "./tools";
 
-const CHECKS: Checks<ServeMcpOptions> = {
-  name: TEXT,
-  version: TEXT,
-  title: TEXT,
-  instructions: TEXT,
-  expose: ELSEWHERE,
-  files: ELSEWHERE,
-  prompts: ELSEWHERE,
-  authenticate: A_FUNCTION,
+const CHECKS: OptionChecks<ServeMcpOptions> = {
+  name: option.text,
+  version: option.text,
+  title: option.text,
+  instructions: option.text,
+  expose: option.any,
+  files: option.any,
+  prompts: option.any,
+  authenticate: option.function(),
   hosts: checkHosts,
   limits: checkLimits,
 };

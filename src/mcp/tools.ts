@@ -1,20 +1,22 @@
 import {
   type AnyRef,
+  checkOptions,
   type Door,
   type JsonSchema,
   jsonSchemaOf,
   type Operation,
   type OperationJsonSchema,
+  type OptionChecks,
   type Outcome,
   operationsOf,
+  option,
   outcomeOf,
   quote,
   receive,
 } from "../index";
-import { type Checks, checkOptions, ELSEWHERE, isObject, must, TEXT } from "./checks";
 import { isContent } from "./content";
 import type { McpExposing, ToolOperations, ToolOptions } from "./options";
-import { NOTHING, nested, type Rooted, rooted } from "./rooted";
+import { isObject, NOTHING, nested, type Rooted, rooted } from "./rooted";
 
 /** A tool as clients see it in the list. */
 export interface ListedTool {
@@ -50,11 +52,11 @@ export type Tools = ReadonlyMap<string, Tool>;
 /** Names that models' APIs accept, too. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const EXPOSED = /^[A-Za-z0-9_][A-Za-z0-9_.~-]*$/;
-const ENTRY: Checks<McpExposing[string]> = { ref: ELSEWHERE, operations: ELSEWHERE };
-const TOOL: Checks<ToolOptions> = {
-  name: must("is 1 to 64 letters, digits, _ or -", (value) => typeof value === "string" && NAME.test(value)),
-  title: TEXT,
-  description: TEXT,
+const ENTRY: OptionChecks<McpExposing[string]> = { ref: option.any, operations: option.any };
+const TOOL: OptionChecks<ToolOptions> = {
+  name: option.rule("is 1 to 64 letters, digits, _ or -", (value) => typeof value === "string" && NAME.test(value)),
+  title: option.text,
+  description: option.text,
 };
 
 /** Makes the table of tools, once. A call finds all it needs by the tool's name. Compiles the validators. */

@@ -1,10 +1,15 @@
 /**
- * Guesses the name meant by a mistyped word: the nearest name, with at most `most` letters wrong. Ignores case. Default of
- * `most`: a third of the name's letters.
+ * Guesses the name meant by a mistyped word: the nearest name, with at most `most` letters wrong. Ignores case.
+ *
+ * @param most the letters that may be wrong. Default: a third of the name's.
+ * @returns the name, or undefined when none is near enough.
+ * @example
+ * nearestName("retires", ["retries", "timeout"]) // "retries"
  */
 export function nearestName(word: string, names: readonly string[], most?: number): string | undefined {
+  const start = word.slice(0, 100).toLowerCase(); // The time and memory grow with its length.
   const [best] = names
-    .map((name) => ({ name, away: distance(word.toLowerCase(), name.toLowerCase()) }))
+    .map((name) => ({ name, away: distance(start, name.toLowerCase()) }))
     .sort((a, b) => a.away - b.away);
   return best !== undefined && best.away <= (most ?? Math.ceil(best.name.length / 3)) ? best.name : undefined;
 }

@@ -1,8 +1,6 @@
-import { quote } from "../index";
-import { BOUND, type Check, type Checks, COUNT, checkOptions, DURATION, must, TEXT } from "./checks";
+import { checkOptions, nearestName, type OptionCheck, type OptionChecks, option, quote } from "../index";
 import type { RotateOptions } from "./files/options";
 import { type Included, isIncluded } from "./include";
-import { nearestOf } from "./nearest";
 import { DEFAULTS, type DefaultName } from "./transforms/names";
 import { isTransform, type Transform } from "./transforms/transform";
 import { checkedLimits, type ValueLimits } from "./values/limits";
@@ -58,12 +56,13 @@ export interface RecorderOptions {
 
 export type Mode = NonNullable<RecorderOptions["mode"]>;
 
-const MODES: readonly unknown[] = ["off", "record", "replay"];
-const ROTATE: Checks<RotateOptions> = { bytes: BOUND, age: DURATION, keep: BOUND };
-const rotate: Check = (value) => checkOptions(value, ROTATE, "the rotation of a recording", "{ bytes: 100_000_000 }");
+const MODES = ["off", "record", "replay"] as const;
+const ROTATE: OptionChecks<RotateOptions> = { bytes: option.bound, age: option.duration, keep: option.bound };
+const rotate: OptionCheck = (value) =>
+  checkOptions(value, ROTATE, "the rotation of a recording", "{ bytes: 100_000_000 }");
 
 /** Each one, so that the wrong one is named. */
-const transforms: Check = (value, name, of) => {
+const transforms: OptionCheck = (value, name, of) => {
   const rule = (rest: string): string =>
     `The ${name} of ${of} is an array of transforms, such as [redact("payload.email")]; ${rest}`;
   if (!Array.isArray(value)) throw new TypeError(rule(`got ${quote(value)}.`));
@@ -74,35 +73,39 @@ const transforms: Check = (value, name, of) => {
   }
 };
 
-const keep: Check = (value, name, of) => {
+const keep: OptionCheck = (value, name, of) => {
   const rule = `The ${name} of ${of} is an array of names of defaults, of ${DEFAULTS.join(", ")}`;
   if (!Array.isArray(value)) throw new TypeError(`${rule}; got ${quote(value)}.`);
   for (const each of value) {
     if (DEFAULTS.includes(each)) continue;
-    const meant = typeof each === "string" ? nearestOf(each, DEFAULTS) : undefined;
+    const meant = typeof each === "string" ? nearestName(each, DEFAULTS) : undefined;
     throw new TypeError(`${rule}; ${quote(each)} is none${meant === undefined ? "" : `: write ${quote(meant)}`}.`);
   }
 };
 
-const CHECKS: Checks<RecorderOptions> = {
-  to: TEXT,
-  mode: must('is "off", "record" or "replay"', (value) => MODES.includes(value)),
-  include: must(
+const CHECKS: OptionChecks<RecorderOptions> = {
+  to: option.text,
+  mode: option.oneOf(...MODES),
+  include: option.rule(
     'is an array of references, addresses and patterns, such as ["@(tools/*)"]',
     (value) => Array.isArray(value) && value.every(isIncluded),
   ),
   transforms,
   keep,
-  key: must(
+  key: option.rule(
     "is a text or bytes, and not empty",
     (value) => (typeof value === "string" || value instanceof Uint8Array) && value.length > 0,
   ),
   limits: (value) => void checkedLimits(value as ValueLimits),
-  sample: must("is a number from 0 to 1", (value) => typeof value === "number" && value >= 0 && value <= 1, RangeError),
-  seed: must("is a whole number", Number.isSafeInteger, RangeError),
+  sample: option.rule(
+    "is a number from 0 to 1",
+    (value) => typeof value === "number" && value >= 0 && value <= 1,
+    RangeError,
+  ),
+  seed: option.rule("is a whole number", Number.isSafeInteger, RangeError),
   rotate,
-  compress: must('is "zstd" or false', (value) => value === "zstd" || value === false),
-  maxBuffer: COUNT,
+  compress: option.rule('is "zstd" or false', (value) => value === "zstd" || value === false),
+  maxBuffer: option.count,
 };
 
 /**

@@ -6,7 +6,7 @@ import { followObservers } from "../actor/life/observed";
 import { type MetricsOptions, metersOf } from "../actor/metrics";
 import { Observers } from "../actor/observers";
 import { checkSupervision, policyOf, type Supervision } from "../actor/supervision";
-import { aFunction, type Checks, COUNT, checkOptions, DURATION, must, oneOf, withMethods } from "../message/option";
+import { checkOptions, type OptionChecks, option } from "../message/option";
 import { sentenceOf } from "../message/sentence-of";
 import { type Clock, systemClock } from "../runtime/clock";
 import { captureContext, type Enter } from "../runtime/contexts";
@@ -82,24 +82,24 @@ export interface SystemOptions {
 /** W3C Trace Context, and W3C Baggage. */
 const TRACE_CONTEXT: readonly string[] = ["traceparent", "tracestate", "baggage"];
 
-const CHECKS: Checks<SystemOptions> = {
-  name: must("is a text", (value) => typeof value === "string" && value !== ""),
-  logger: withMethods("warn", "error"),
-  clock: withMethods("wallTime", "monotonicTime", "setTimer", "microtask", "macrotask"),
-  validate: oneOf("boundary", "always"),
-  metrics: () => {}, // The meters look at it.
-  askTimeout: DURATION,
-  asyncContext: oneOf("system", "sender"),
-  hookTimeout: DURATION,
-  slowHandler: DURATION,
-  maxHops: COUNT,
-  inheritedMetadata: must(
+const CHECKS: OptionChecks<SystemOptions> = {
+  name: option.text,
+  logger: option.methods("warn", "error"),
+  clock: option.methods("wallTime", "monotonicTime", "setTimer", "microtask", "macrotask"),
+  validate: option.oneOf("boundary", "always"),
+  metrics: option.any, // The meters look at it.
+  askTimeout: option.duration,
+  asyncContext: option.oneOf("system", "sender"),
+  hookTimeout: option.duration,
+  slowHandler: option.duration,
+  maxHops: option.count,
+  inheritedMetadata: option.rule(
     'is an array of names, such as ["traceparent"]',
     (value) => Array.isArray(value) && value.every((each) => typeof each === "string"),
   ),
   supervision: checkSupervision,
-  random: aFunction(),
-  dispatcher: aFunction(),
+  random: option.function(),
+  dispatcher: option.function(),
 };
 
 /** Makes the parts that the actors of one system share. */
@@ -111,7 +111,7 @@ export function createEnvironment(options: SystemOptions): { environment: ActorE
   const timers = new TimerWheel(clock);
   const afterTurn = (): void => timers.placeStaged();
   const dispatcher = options.dispatcher?.({ clock, afterTurn }) ?? new FairDispatcher(clock, afterTurn);
-  withMethods("schedule", "spend")(dispatcher, "dispatcher", "a system");
+  option.methods("schedule", "spend")(dispatcher, "dispatcher", "a system");
   const settling = new Settling(dispatcher);
   const deadLetters = new DeadLetters(clock, logger, settling, enter);
   const events = new Events(clock, logger, settling, enter);

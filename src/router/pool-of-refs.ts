@@ -4,7 +4,7 @@ import type { Context } from "../actor/face/context";
 import { ACTOR_OPTIONS } from "../actor/options";
 import type { Ref } from "../actor/refs/ref";
 import { type AnyRef, quote } from "../message/address";
-import type { Checks } from "../message/option";
+import type { OptionChecks } from "../message/option";
 import type { Protocol } from "../protocol/protocol";
 import { checkRouting, ROUTING, type RoutingOptions, type Spawner, standBefore } from "./pool";
 import { ToAll } from "./pool-fan";
@@ -16,7 +16,7 @@ export interface RefPoolOptions extends RoutingOptions {
   readonly phase?: number;
 }
 
-const CHECKS: Checks<RefPoolOptions> = { ...ROUTING, phase: ACTOR_OPTIONS.phase };
+const CHECKS: OptionChecks<RefPoolOptions> = { ...ROUTING, phase: ACTOR_OPTIONS.phase };
 
 /** A pool of actors that exist already. They are not its children, and it does not stop them. */
 export interface Pool<Signatures> {

@@ -5,7 +5,7 @@ import type { Context, Factory } from "../actor/face/context";
 import { ACTOR_OPTIONS, type ActorOptions } from "../actor/options";
 import type { Ref } from "../actor/refs/ref";
 import { quote } from "../message/address";
-import { aFunction, type Checks, COUNT, checkOptions, oneOf } from "../message/option";
+import { checkOptions, type OptionChecks, option } from "../message/option";
 import type { Protocol } from "../protocol/protocol";
 import { ToAll } from "./pool-fan";
 import { byKey, count, inTurn, leastBusy, type Staff, ToOne } from "./pool-routing";
@@ -49,11 +49,11 @@ export interface PoolOptions extends ActorOptions, RoutingOptions {
 export type Spawner = Pick<Context<unknown>, "spawn">;
 
 /** The checks of what a pool of either kind may be given. */
-export const ROUTING: Checks<RoutingOptions> = {
-  routing: oneOf<Routing>("round-robin", "least-busy", "consistent-hash", "broadcast", "first-answer"),
-  key: aFunction(" of an operation and its payload"),
+export const ROUTING: OptionChecks<RoutingOptions> = {
+  routing: option.oneOf<Routing>("round-robin", "least-busy", "consistent-hash", "broadcast", "first-answer"),
+  key: option.function(" of an operation and its payload"),
 };
-const CHECKS: Checks<PoolOptions> = { size: COUNT, ...ROUTING, ...ACTOR_OPTIONS };
+const CHECKS: OptionChecks<PoolOptions> = { size: option.count, ...ROUTING, ...ACTOR_OPTIONS };
 
 /**
  * Spawns a pool of workers that looks like one actor. The workers are its children, `@(name/1)` and so on, and supervised
@@ -135,7 +135,7 @@ function relayOf(pool: Cell, staff: Staff, routing: Routing, key: RoutingOptions
 export function checkRouting<Options extends RoutingOptions>(
   name: string,
   options: Options,
-  checks: Checks<Options>,
+  checks: OptionChecks<Options>,
   example: string,
 ): void {
   checkOptions(options, checks, `the pool ${quote(name)}`, example);

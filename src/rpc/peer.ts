@@ -23,7 +23,7 @@ import type {
 } from "./contract";
 import { cancellingBy, isId, progressingBy } from "./conventions";
 import { type Head, headOf } from "./head";
-import { checkChannel, checkOptions } from "./options";
+import { checkChannel, checkPeerOptions } from "./options";
 import { REFUSED } from "./responses";
 import { Serving } from "./serving";
 import { Wire } from "./wire";
@@ -289,7 +289,7 @@ export function createPeer<const Parts extends Protocols = Record<never, never>>
   channel: Channel,
   options: PeerOptions<Parts> = {},
 ): Peer<Parts> {
-  checkOptions(options);
+  checkPeerOptions(options);
   checkChannel(channel);
   return new Connection(system, channel, options);
 }

@@ -1,5 +1,5 @@
-import { type Clock, type Logger, systemClock } from "../index";
-import { type Checks, checkOptions, must, oneOf, withMethods } from "./checks";
+import { type Clock, checkOptions, type Logger, type OptionChecks, option, systemClock } from "../index";
+import { withMethods } from "./checks";
 import { fieldsOfFailure, logFields } from "./handling-fields";
 import { type LoggedError, loggedError, pinoError } from "./log-error";
 
@@ -86,10 +86,10 @@ export interface ConsoleLoggerOptions {
   readonly console?: Pick<Console, Level>;
 }
 
-const CHECKS: Checks<ConsoleLoggerOptions> = {
-  format: oneOf("text", "json"),
-  level: oneOf(...LEVELS),
-  clock: must("is a clock", (value) => typeof (value as Clock | null)?.wallTime === "function"),
+const CHECKS: OptionChecks<ConsoleLoggerOptions> = {
+  format: option.oneOf("text", "json"),
+  level: option.oneOf(...LEVELS),
+  clock: option.rule("is a clock", (value) => typeof (value as Clock | null)?.wallTime === "function"),
   console: withMethods("is a console", ...LEVELS),
 };
 

@@ -1,6 +1,6 @@
 import type { Attributes } from "@opentelemetry/api";
-import type { Histogram, OperationMetrics, System } from "../index";
-import { ATTRIBUTES, type Checks, checkOptions } from "./checks";
+import { checkOptions, type Histogram, type OperationMetrics, type OptionChecks, type System } from "../index";
+import { ATTRIBUTES } from "./checks";
 import { attributesOf, SYSTEM } from "./names";
 import { RowNames, rowsOf } from "./rows";
 
@@ -10,7 +10,7 @@ export interface MetricProducerOptions {
   readonly attributes?: Attributes;
 }
 
-const CHECKS: Checks<MetricProducerOptions> = { attributes: ATTRIBUTES };
+const CHECKS: OptionChecks<MetricProducerOptions> = { attributes: ATTRIBUTES };
 
 /** Seconds, and nanoseconds of the next one. */
 type HrTime = [number, number];

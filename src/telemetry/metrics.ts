@@ -1,7 +1,7 @@
 import type { Attributes, BatchObservableResult, Meter, Observable } from "@opentelemetry/api";
-import type { DeadLetter, System } from "../index";
+import { checkOptions, type DeadLetter, type OptionChecks, option, type System } from "../index";
 import { census } from "./census";
-import { ATTRIBUTES, type Checks, checkOptions, FLAG, must, withMethods } from "./checks";
+import { ATTRIBUTES, withMethods } from "./checks";
 import { LoopDelay } from "./loop-delay";
 import { attributesOf, PROTOCOL, SYSTEM } from "./names";
 import { RowNames, rowsOf } from "./rows";
@@ -26,11 +26,11 @@ export interface TelemetryMetricsOptions {
   readonly attributes?: Attributes;
 }
 
-const CHECKS: Checks<TelemetryMetricsOptions> = {
+const CHECKS: OptionChecks<TelemetryMetricsOptions> = {
   meter: withMethods('is one of OpenTelemetry: metrics.getMeter("envoi")', "addBatchObservableCallback"),
-  messages: FLAG,
-  runtime: FLAG,
-  resolution: must(
+  messages: option.flag,
+  runtime: option.flag,
+  resolution: option.rule(
     "is a number of milliseconds from 1, or Infinity",
     (value) => typeof value === "number" && value >= 1,
     RangeError,

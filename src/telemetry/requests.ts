@@ -1,5 +1,6 @@
 import { context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
-import { type Checks, checkOptions, withMethods } from "./checks";
+import { checkOptions, type OptionChecks } from "../index";
+import { withMethods } from "./checks";
 import { contextIn, Scope } from "./tracing/scope";
 
 /** A request on its way, as the option `around` of a gateway has it. */
@@ -15,7 +16,7 @@ export interface TraceRequestsOptions {
   readonly tracer: Tracer;
 }
 
-const CHECKS: Checks<TraceRequestsOptions> = {
+const CHECKS: OptionChecks<TraceRequestsOptions> = {
   tracer: withMethods("is one of OpenTelemetry: provider.getTracer(SCOPE)", "startSpan"),
 };
 

@@ -563,8 +563,8 @@ test("what no responder can be is refused with what to write", () => {
     [{ longest: 0 }, "The longest of a responder is a number of milliseconds above 0"],
     [{ most: Number.NaN }, "The most of a responder is a whole number from 1, or Infinity"],
     [{ streams: { credit: 0 } }, "The credit of the streams of a responder is a whole number from 1"],
-    [{ streams: 4 }, "The streams of a responder is an object, such as { credit: 4 }"],
-    [{ streams: { abandoned: 4 } }, 'There is no "abandoned" in the streams of a responder'],
+    [{ streams: 4 }, "The options of the streams of a responder are an object, such as { credit: 4 }"],
+    [{ streams: { abandoned: 4 } }, 'There is no option "abandoned" for the streams of a responder'],
     [{ limit: 4 }, 'There is no option "limit" for a responder'],
   ];
   for (const [changes, text] of wrong)

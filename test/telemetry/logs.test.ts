@@ -238,7 +238,7 @@ describe("what a system logs", () => {
 
   test.each([
     ["no level", { level: "verbose" }, "The level of a consoleLogger is one of debug, info, warn, error"],
-    ["no format", { format: "xml" }, "The format of a consoleLogger is one of text, json"],
+    ["no format", { format: "xml" }, 'The format of a consoleLogger is "text" or "json"'],
     ["a misspelt option", { levle: "info" }, 'There is no option "levle" for a consoleLogger'],
   ])("%s is refused", (_, options, sentence) => {
     // A mistake that the compiler would tell.

@@ -47,7 +47,9 @@ describe("a test system", () => {
     const options = (bad: object) => bad as TestSystemOptions;
     expect(() => createTestSystem(options({ askTimeout: -1 }))).toThrow("askTimeout of a system is a number");
     expect(() => createTestSystem(options({ timeout: 1 }))).toThrow('There is no option "timeout"');
-    expect(() => createTestSystem(options({ supervision: null }))).toThrow("The supervision of a system is an object");
+    expect(() => createTestSystem(options({ supervision: null }))).toThrow(
+      "The options of the supervision of a system are an object",
+    );
     expect(() => createTestSystem(options({ supervision: { decide: "stop" } }))).toThrow(
       "The decide of the supervision of a system is a function",
     );

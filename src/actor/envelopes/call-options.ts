@@ -1,6 +1,6 @@
 import { quote } from "../../message/address";
 import type { Metadata } from "../../message/message";
-import { aFunction, COUNT, DURATION, must } from "../../message/option";
+import { option } from "../../message/option";
 
 // The options of a tell, an ask, an offer and a stream.
 
@@ -92,9 +92,13 @@ export interface StreamOptions extends TellOptions {
   readonly signal?: AbortSignal;
 }
 
-const SIGNAL = must("is an AbortSignal, such as new AbortController().signal", (value) => value instanceof AbortSignal);
-const CANCELLER = aFunction(", such as (cancel) => { giveUp = cancel; }");
-const PROGRESS = aFunction(", such as ({ done, total }) => show(done, total)");
+const { count: COUNT, duration: DURATION } = option;
+const SIGNAL = option.rule(
+  "is an AbortSignal, such as new AbortController().signal",
+  (value) => value instanceof AbortSignal,
+);
+const CANCELLER = option.function(", such as (cancel) => { giveUp = cancel; }");
+const PROGRESS = option.function(", such as ({ done, total }) => show(done, total)");
 
 // Each option is looked at by itself: a loop over their names would cost an ask with a timeout a third more.
 

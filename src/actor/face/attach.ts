@@ -1,5 +1,5 @@
 import { type Address, isAddress, quote } from "../../message/address";
-import { withMethods } from "../../message/option";
+import { option } from "../../message/option";
 import type { Protocol } from "../../protocol/protocol";
 import { type ActorEnvironment, Cell } from "../cell/cell";
 import { guard } from "../cell/transitions";
@@ -35,7 +35,7 @@ export interface AttachOptions {
   readonly expose?: Expose;
 }
 
-const TRANSPORT = withMethods<keyof Transport>("send", "cancel", "credit", "close");
+const TRANSPORT = option.methods<keyof Transport>("send", "cancel", "credit", "close");
 
 /** Makes a reference whose actor is elsewhere. */
 export function attach<Signatures>(

@@ -1,5 +1,5 @@
 import { type Address, type AnyRef, idOf, isAddress, quote } from "../../message/address";
-import { type Checks, COUNT, checkOptions, must } from "../../message/option";
+import { checkOptions, type OptionChecks, option } from "../../message/option";
 import type { Operations } from "../../protocol/protocol";
 import type { ActorEnvironment } from "../cell/cell";
 import type { Recipient, Resolving } from "../contract";
@@ -25,13 +25,13 @@ export interface ResolveOptions {
 const LONGEST_IDLE = 2 ** 31 - 1;
 const NEVER = Number.POSITIVE_INFINITY;
 
-const CHECKS: Checks<ResolveOptions> = {
-  idle: must(
+const CHECKS: OptionChecks<ResolveOptions> = {
+  idle: option.rule(
     `is a number of milliseconds from 1 to ${LONGEST_IDLE}, or Infinity`,
     (value) => typeof value === "number" && ((value >= 1 && value <= LONGEST_IDLE) || value === NEVER),
     RangeError,
   ),
-  waiting: COUNT,
+  waiting: option.count,
 };
 
 /** The resolvers of a system, and the addresses that are being opened. */

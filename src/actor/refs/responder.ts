@@ -1,6 +1,6 @@
 import { type Address, isAddress } from "../../message/address";
 import type { AskError } from "../../message/delivery-error";
-import { aFunction, type Checks, COUNT, checkOptions, DURATION, must } from "../../message/option";
+import { checkOptions, type OptionChecks, option } from "../../message/option";
 import { publicError } from "../../message/response";
 import { publicIssues } from "../../message/withhold";
 import type { Clock } from "../../runtime/clock";
@@ -306,16 +306,15 @@ export function createResponder(options: ResponderOptions): Responder {
 }
 
 const OWNER = "a responder";
-const STREAMS: Checks<NonNullable<ResponderOptions["streams"]>> = { credit: COUNT, abandonedAfter: DURATION };
-const CHECKS: Checks<ResponderOptions> = {
-  doorTo: aFunction(),
-  send: aFunction(),
-  most: must(
-    "is a whole number from 1, or Infinity",
-    (value) => value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && (value as number) >= 1), // It is one.
-    RangeError,
-  ),
-  longest: DURATION,
-  detailOf: aFunction(" of an error and its message"),
-  streams: (value, part, of) => checkOptions(value as object, STREAMS, of, "{ credit: 4 }", part), // It looks whether it is one.
+const STREAMS: OptionChecks<NonNullable<ResponderOptions["streams"]>> = {
+  credit: option.count,
+  abandonedAfter: option.duration,
+};
+const CHECKS: OptionChecks<ResponderOptions> = {
+  doorTo: option.function(),
+  send: option.function(),
+  most: option.bound,
+  longest: option.duration,
+  detailOf: option.function(" of an error and its message"),
+  streams: option.group(STREAMS, "{ credit: 4 }"),
 };

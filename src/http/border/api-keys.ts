@@ -1,5 +1,4 @@
-import { quote } from "../../index";
-import { checkOptions, must } from "../options";
+import { checkOptions, option, quote } from "../../index";
 import { type Authenticate, readsFrom, refuseUnknown } from "./authenticate";
 import { type Callers, KnownSecrets } from "./known-secrets";
 
@@ -47,6 +46,6 @@ export function apiKeys(options: ApiKeyOptions): ApiKeys {
 }
 
 const CHECKS = {
-  header: must("is the name of a header", (value) => typeof value === "string" && HEADER.test(value)),
-  keys: () => {}, // KnownSecrets looks at them.
+  header: option.rule("is the name of a header", (value) => typeof value === "string" && HEADER.test(value)),
+  keys: option.any, // KnownSecrets looks at them.
 };

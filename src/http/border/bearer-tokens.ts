@@ -1,6 +1,5 @@
-import type { Clock } from "../../index";
+import { type Clock, checkOptions, type OptionChecks, option } from "../../index";
 import type { Caller } from "../contract";
-import { aFunction, type Checks, COUNT, checkOptions, DURATION, must, WAIT } from "../options";
 import { refuse } from "../problem";
 import { type Authenticate, type Border, refuseUnknown } from "./authenticate";
 import { type Callers, isCaller, KnownSecrets, SecretHash } from "./known-secrets";
@@ -71,12 +70,12 @@ export function bearerTokens(given: Callers | VerifyOptions): Authenticate | Bea
 const isVerifying = (given: Callers | VerifyOptions): given is VerifyOptions =>
   typeof given === "object" && given !== null && "verify" in given && typeof given.verify === "function";
 
-const CHECKS: Checks<VerifyOptions> = {
-  verify: aFunction(" that gives the caller of a token, or undefined"),
-  timeout: DURATION,
-  cache: WAIT,
-  cached: COUNT,
-  realm: must(
+const CHECKS: OptionChecks<VerifyOptions> = {
+  verify: option.function(" that gives the caller of a token, or undefined"),
+  timeout: option.duration,
+  cache: option.wait,
+  cached: option.count,
+  realm: option.rule(
     "is a text of printable characters",
     (value) => typeof value === "string" && /^[\x20-\x7e]+$/.test(value),
   ),

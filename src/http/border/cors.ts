@@ -1,4 +1,4 @@
-import { type Checks, checkOptions, FLAG, must } from "../options";
+import { checkOptions, type OptionChecks, option } from "../../index";
 import type { Place } from "../route-table";
 
 /** The pages of other origins that may use the gateway (the fetch standard's CORS). */
@@ -27,7 +27,7 @@ const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s]+$/;
 
 const isName = (value: unknown): boolean => typeof value === "string" && /^[\w!#$%&'*+.^`|~-]+$/.test(value);
 
-const CHECKS: Checks<CorsOptions> = {
+const CHECKS: OptionChecks<CorsOptions> = {
   origins(value, name, of) {
     if (value === "*" || typeof value === "function") return;
     const what = `The ${name} of ${of} are`;
@@ -41,13 +41,13 @@ const CHECKS: Checks<CorsOptions> = {
       );
     }
   },
-  credentials: FLAG,
-  maxAge: must(
+  credentials: option.flag,
+  maxAge: option.rule(
     "is a whole number of seconds from 0",
     (value) => Number.isSafeInteger(value) && (value as number) >= 0,
     RangeError,
   ),
-  headers: must("is an array of names", (value) => Array.isArray(value) && value.every(isName)),
+  headers: option.rule("is an array of names", (value) => Array.isArray(value) && value.every(isName)),
 };
 
 /** Says who may read the answers, and answers the browsers' questions about it. */

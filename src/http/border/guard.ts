@@ -1,8 +1,7 @@
-import { type Clock, quote, type System, systemClock } from "../../index";
+import { type Clock, checkOptions, type OptionChecks, option, quote, type System, systemClock } from "../../index";
 import { isJson, parseJson, tooLarge } from "../body";
 import type { BunServer, Caller, Limits } from "../contract";
 import { LIMIT_CHECKS, limitsOf } from "../limits";
-import { aFunction, type Check, type Checks, checkOptions, group } from "../options";
 import { refuse, SERVICE_FAILED } from "../problem";
 import { serverIn } from "../server";
 import { type Authenticate, type Border, callerIn } from "./authenticate";
@@ -39,16 +38,14 @@ export interface Guarded {
   readonly server: unknown;
 }
 
-const ELSEWHERE: Check = () => {}; // Its own part looks at it.
-
 const { streams: _, sockets: __, ...REQUEST_CHECKS } = LIMIT_CHECKS;
 
-const CHECKS: Checks<GuardOptions> = {
-  authenticate: aFunction(" that gives the caller of a request, or undefined"),
-  authorize: aFunction(" that says true for a request that a caller may send"),
-  addressOf: aFunction(" that gives the address of a request's sender"),
-  rateLimit: ELSEWHERE,
-  limits: group<Partial<GuardLimits>>(REQUEST_CHECKS, "{ body: 65_536 }"),
+const CHECKS: OptionChecks<GuardOptions> = {
+  authenticate: option.function(" that gives the caller of a request, or undefined"),
+  authorize: option.function(" that says true for a request that a caller may send"),
+  addressOf: option.function(" that gives the address of a request's sender"),
+  rateLimit: option.any,
+  limits: option.group<Partial<GuardLimits>>(REQUEST_CHECKS, "{ body: 65_536 }"),
   system: (value, name, of) => {
     if (typeof value === "object" && value !== null && "clock" in value && "log" in value) return;
     throw new TypeError(`The ${name} of ${of} is a system, with a clock and a log; got ${quote(value)}.`);

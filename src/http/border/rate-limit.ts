@@ -1,6 +1,5 @@
-import { type Clock, type Logger, quote } from "../../index";
+import { type Clock, checkOptions, type Logger, type OptionChecks, option, quote } from "../../index";
 import type { Visit } from "../contract";
-import { type Checks, COUNT, checkOptions, DURATION, oneOf } from "../options";
 import { refuse } from "../problem";
 import { LocalRateStore, type RateLeft, type RateLimitStore, type RateTaken } from "./rate-store";
 import { type RateWindow, rateWindowsOf } from "./rate-windows";
@@ -46,8 +45,8 @@ interface Policy {
   readonly policy: string;
 }
 
-const CHECKS: Checks<RateLimitOptions> = {
-  all: () => {}, // rateWindowsOf looks at them.
+const CHECKS: OptionChecks<RateLimitOptions> = {
+  all: option.any, // rateWindowsOf looks at them.
   operations: (value, name, of) => {
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
     throw new TypeError(`The ${name} of ${of} are an object, such as { "counter.add": "1/s" }; got ${quote(value)}.`);
@@ -56,9 +55,9 @@ const CHECKS: Checks<RateLimitOptions> = {
     if (typeof value === "object" && value !== null && "take" in value && typeof value.take === "function") return;
     throw new TypeError(`The ${name} of ${of} has a method take(key, cost, windows); got ${quote(value)}.`);
   },
-  callers: COUNT,
-  whenStoreFails: oneOf("open", "closed"),
-  timeout: DURATION,
+  callers: option.count,
+  whenStoreFails: option.oneOf("open", "closed"),
+  timeout: option.duration,
 };
 
 /** Limits how often each caller may ask, and tells how much is left (draft-ietf-httpapi-ratelimit-headers-11). */

@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
+import { type OptionCheck, type OptionChecks, option } from "../../index";
 import type { Part, PartMaker, Site, Visit } from "../contract";
-import { aFunction, type Check, type Checks, DURATION, FLAG, group } from "../options";
 import { refuse } from "../problem";
 import { authorized } from "./authorized";
 import { type HealthOptions, healthPart } from "./health";
@@ -28,20 +28,20 @@ export interface DocumentOptions {
 
 /** A page that is there or not, or has options. */
 const page =
-  <Options extends object>(checks: Checks<Options>, example: string): Check =>
+  <Options extends object>(checks: OptionChecks<Options>, example: string): OptionCheck =>
   (value, name, of) => {
-    if (typeof value !== "boolean") group(checks, example)(value, name, of);
+    if (typeof value !== "boolean") option.group(checks, example)(value, name, of);
   };
 
 /** The checks of the options. */
-export const DOCUMENT_CHECKS: Checks<DocumentOptions> = {
-  openapi: FLAG,
-  manifest: page({ key: () => {} }, "{ key: privateKey }"), // The key is looked at when it is read.
+export const DOCUMENT_CHECKS: OptionChecks<DocumentOptions> = {
+  openapi: option.flag,
+  manifest: page({ key: option.any }, "{ key: privateKey }"), // The key is looked at when it is read.
   health: page<HealthOptions>(
-    { ready: aFunction(" that says whether the service can work"), timeout: DURATION },
+    { ready: option.function(" that says whether the service can work"), timeout: option.duration },
     "{ ready: () => database.isOpen }",
   ),
-  metrics: page<MetricsPageOptions>({ isOpen: FLAG }, "{ isOpen: true }"),
+  metrics: page<MetricsPageOptions>({ isOpen: option.flag }, "{ isOpen: true }"),
 };
 
 /** The parts that serve the pages which the options want. */

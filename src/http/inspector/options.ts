@@ -1,4 +1,4 @@
-import { type Check, type Checks, COUNT, FLAG, group, must } from "../options";
+import { type OptionCheck, type OptionChecks, option } from "../../index";
 
 /** The inspector of a gateway. */
 export interface InspectorOptions {
@@ -13,17 +13,17 @@ export interface InspectorOptions {
   readonly log?: number;
 }
 
-const OPTIONS: Checks<InspectorOptions> = {
-  isOpen: FLAG,
-  every: must(
+const OPTIONS: OptionChecks<InspectorOptions> = {
+  isOpen: option.flag,
+  every: option.rule(
     "is a number of milliseconds from 100, and at most 60,000",
     (value) => typeof value === "number" && value >= 100 && value <= 60_000,
     RangeError,
   ),
-  log: COUNT,
+  log: option.count,
 };
 
 /** The check of the option. */
-export const checkInspector: Check = (value, name, of) => {
-  if (typeof value !== "boolean") group(OPTIONS, "{ every: 2_000 }")(value, name, of);
+export const checkInspector: OptionCheck = (value, name, of) => {
+  if (typeof value !== "boolean") option.group(OPTIONS, "{ every: 2_000 }")(value, name, of);
 };

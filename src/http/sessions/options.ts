@@ -1,7 +1,19 @@
-import type { ActorOptions, AskName, Context, Handlers, Hooks, Infer, Protocol, Schema, StreamName } from "../../index";
-import { quote } from "../../index";
+import {
+  type ActorOptions,
+  type AskName,
+  type Context,
+  checkOptions,
+  type Handlers,
+  type Hooks,
+  type Infer,
+  type OptionChecks,
+  option,
+  type Protocol,
+  quote,
+  type Schema,
+  type StreamName,
+} from "../../index";
 import type { ExposedSessions } from "../exposes";
-import { aFunction, type Check, type Checks, checkOptions, group, must, oneOf, TEXT } from "../options";
 
 /** A session as its actor gets it. */
 export interface Session<Metadata = Readonly<Record<string, unknown>>> {
@@ -126,39 +138,37 @@ export const DEFAULTS = {
   messages: 16,
 } as const;
 
-const FROM_ONE = must(
+const FROM_ONE = option.rule(
   "is a number from 1, or Infinity",
   (value) => typeof value === "number" && value >= 1,
   RangeError,
 );
-const STREAM: Checks<SessionStreamOptions> = { format: oneOf("sse", "ai-sdk") };
-const KEEP: Checks<KeepOptions> = { events: FROM_ONE, age: FROM_ONE, idle: FROM_ONE };
-const ELSEWHERE: Check = () => {}; // The validator and the actor look at it.
-
-const CHECKS: Checks<SessionsOptions<unknown>> = {
-  protocol: must(
+const STREAM: OptionChecks<SessionStreamOptions> = { format: option.oneOf("sse", "ai-sdk") };
+const KEEP: OptionChecks<KeepOptions> = { events: FROM_ONE, age: FROM_ONE, idle: FROM_ONE };
+const CHECKS: OptionChecks<SessionsOptions<unknown>> = {
+  protocol: option.rule(
     "is made by defineProtocol()",
     (value) => typeof value === "object" && value !== null && "operations" in value,
   ),
-  factory: aFunction(" of a context and a session"),
-  operations: must(
+  factory: option.function(" of a context and a session"),
+  operations: option.rule(
     "are an array of names, or an object such as { say: true }",
     (value) => typeof value === "object" && value !== null,
   ),
-  metadata: ELSEWHERE,
-  name: must(
+  metadata: option.any,
+  name: option.rule(
     'is made of letters, digits, and . _ ~ - between them, such as "chats"',
     (value) => typeof value === "string" && /^[A-Za-z0-9_][A-Za-z0-9_.~-]*$/.test(value),
   ),
-  path: TEXT,
-  durability: oneOf("process", "power"),
-  keep: group(KEEP, "{ events: 1_000 }"),
+  path: option.text,
+  durability: option.oneOf("process", "power"),
+  keep: option.group(KEEP, "{ events: 1_000 }"),
   idle: FROM_ONE,
   unread: FROM_ONE,
   sessions: FROM_ONE,
   messages: FROM_ONE,
-  onDelete: aFunction(" of the session that is deleted"),
-  actor: ELSEWHERE,
+  onDelete: option.function(" of the session that is deleted"),
+  actor: option.any,
 };
 const NEEDED = ["protocol", "factory", "operations"] as const;
 

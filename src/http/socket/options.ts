@@ -1,5 +1,4 @@
-import { quote } from "../../index";
-import { type Checks, COUNT, checkOptions, DURATION, must } from "../options";
+import { checkOptions, type OptionChecks, option, quote } from "../../index";
 import type { ExposedTopics } from "./relay";
 
 /** The bounds of the sockets of a gateway. */
@@ -27,12 +26,12 @@ const DEFAULTS: Required<SocketOptions> = {
   idleTimeout: 60,
 };
 
-const CHECKS: Checks<SocketOptions> = {
-  messages: COUNT,
-  subscriptions: COUNT,
-  unsent: COUNT,
-  authenticateWithin: DURATION,
-  idleTimeout: must(
+const CHECKS: OptionChecks<SocketOptions> = {
+  messages: option.count,
+  subscriptions: option.count,
+  unsent: option.count,
+  authenticateWithin: option.duration,
+  idleTimeout: option.rule(
     "is a whole number of seconds from 8 to 960",
     (value) => Number.isInteger(value) && (value as number) >= 8 && (value as number) <= 960, // An integer is a number.
     RangeError,

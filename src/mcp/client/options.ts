@@ -1,5 +1,5 @@
-import type { Protocol, Ref } from "../../index";
-import { type Check, type Checks, COUNT, checkOptions, DURATION, isObject, must, TEXT, TEXTS } from "../checks";
+import { checkOptions, type OptionCheck, type OptionChecks, option, type Protocol, type Ref } from "../../index";
+import { isObject } from "../rooted";
 import type { RemoteSignatures } from "./remote-signatures";
 
 /** The bounds of another server's messages. */
@@ -72,31 +72,31 @@ export interface McpTools {
   close(): Promise<void>;
 }
 
-const TEXT_MAP: Check = must(
+const TEXT_MAP: OptionCheck = option.rule(
   "is an object of texts",
   (value) => isObject(value) && Object.values(value).every((each) => typeof each === "string"),
 );
-const LIMITS: Checks<RemoteLimits> = { tools: COUNT, definition: COUNT, message: COUNT };
+const LIMITS: OptionChecks<RemoteLimits> = { tools: option.count, definition: option.count, message: option.count };
 type All = Common & Pick<Program, "command" | "env" | "cwd" | "stderr"> & Pick<Remote, "url" | "headers">;
-const CHECKS: Checks<All> = {
-  name: must(
+const CHECKS: OptionChecks<All> = {
+  name: option.rule(
     "is made of letters, digits, _ and -",
     (value) => typeof value === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(value),
   ),
-  connectTimeout: DURATION,
-  timeout: DURATION,
-  concurrency: COUNT,
-  capacity: COUNT,
-  limits: (value, name, of) => checkOptions(value, LIMITS, `the ${name} of ${of}`, "{ tools: 100 }"),
+  connectTimeout: option.duration,
+  timeout: option.duration,
+  concurrency: option.count,
+  capacity: option.count,
+  limits: option.group(LIMITS, "{ tools: 100 }"),
   command(value, name, of) {
-    TEXTS(value, name, of);
+    option.texts(value, name, of);
     if ((value as readonly string[]).length > 0) return; // An array, by the check before.
     throw new TypeError(`The ${name} of ${of} names a program: ["bunx", "some-server"].`);
   },
   env: TEXT_MAP,
-  cwd: TEXT,
-  stderr: must('is "inherit" or "ignore"', (value) => value === "inherit" || value === "ignore"),
-  url: must("is an http or https URL", (value) => /^https?:$/.test(URL.parse(String(value))?.protocol ?? "")),
+  cwd: option.text,
+  stderr: option.oneOf("inherit", "ignore"),
+  url: option.rule("is an http or https URL", (value) => /^https?:$/.test(URL.parse(String(value))?.protocol ?? "")),
   headers: TEXT_MAP,
 };
 

@@ -1,6 +1,6 @@
 import { defineProtocol, type OperationSchemas, type Protocol, Type } from "../../index";
-import { isObject } from "../checks";
 import { ContentBlock } from "../content";
+import { isObject } from "../rooted";
 import type { RemoteLimits } from "./options";
 import { type RemoteSignatures, ToolError } from "./remote-signatures";
 import { MOST_STEPS, type WrittenOut, writtenOut } from "./written-out";

@@ -1,5 +1,5 @@
 import type { Operation } from "../../index";
-import { isObject } from "../checks";
+import { isObject } from "../rooted";
 import type { ClientParts, ClientSdk } from "../sdk";
 import { CUT } from "./cuts";
 import type { RemoteTool } from "./remote-protocol";

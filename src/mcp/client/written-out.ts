@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../../index";
-import { isObject } from "../checks";
+import { isObject } from "../rooted";
 
 /** A stranger's JSON Schema in a form that is quick to check by. */
 export interface WrittenOut {

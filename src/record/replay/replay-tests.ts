@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { relative } from "node:path";
-import { must, TEXT } from "../checks";
+import { option } from "../../index";
 import { headerOf } from "./read-sync";
 import { checkReplayOptions, type ReplayOptions, replay } from "./replay";
 
@@ -10,7 +10,6 @@ export interface ReplayTestsOptions extends ReplayOptions {
   readonly allowEmpty?: boolean;
 }
 
-const BOOLEAN = must("is true or false", (value) => typeof value === "boolean");
 /** Milliseconds after which a test fails that replays a recording. */
 const TIMEOUT = 60_000;
 
@@ -24,9 +23,9 @@ const TIMEOUT = 60_000;
  * replayTests("recordings/*.ndjson", { setup: ({ clock, random, recorder }) => buildSystem({ clock, random, recorder }) });
  */
 export function replayTests(pattern: string, { allowEmpty = false, ...options }: ReplayTestsOptions): void {
-  TEXT(pattern, "pattern", "replayTests()");
+  option.text(pattern, "pattern", "replayTests()");
   checkReplayOptions(options);
-  BOOLEAN(allowEmpty, "allowEmpty", "replayTests()");
+  option.flag(allowEmpty, "allowEmpty", "replayTests()");
   const { test }: typeof import("bun:test") = createRequire(import.meta.url)("bun:test");
   const paths = recordingsAt(pattern);
   if (paths.length === 0) {

@@ -1,8 +1,6 @@
-import { type Clock, quote, type System } from "../../index";
-import { type Check, type Checks, checkOptions, must, TEXTS } from "../checks";
+import { type Clock, checkOptions, nearestName, type OptionChecks, option, quote, type System } from "../../index";
 import { readRecording } from "../files/read-recording";
 import type { RecordingLine } from "../format";
-import { nearestOf } from "../nearest";
 import type { RecorderOptions } from "../options";
 import { randomFrom } from "../random";
 import type { Recording } from "../recording";
@@ -130,40 +128,38 @@ export async function replay(
   }
 }
 
-const FUNCTION = must("is a function", (value) => typeof value === "function");
-const oneOf = (names: readonly unknown[]) => must(`is one of ${names.join(", ")}`, (value) => names.includes(value));
-const ANY: Check = () => {}; // The writer of values looks at it.
+const FUNCTION = option.function();
 const COMPARED = ["reply", "item", "error", "order"];
-const CHECKS: Checks<ReplayOptions> = {
+const CHECKS: OptionChecks<ReplayOptions> = {
   setup: FUNCTION,
-  order: oneOf(["recorded", "timed"]),
-  compare: must(
+  order: option.oneOf("recorded", "timed"),
+  compare: option.rule(
     'is "exact", "schema" or a function of both values',
     (value) => value === "exact" || value === "schema" || typeof value === "function",
   ),
   ignore: (value, name, of) => {
-    TEXTS(value, name, of);
+    option.texts(value, name, of);
     for (const path of value as readonly string[]) {
-      // TEXTS holds.
+      // An array of texts, by the check before.
       const [first = ""] = path.split(".");
       if (first === "*" || COMPARED.includes(first)) continue;
-      const meant = nearestOf(first, COMPARED);
+      const meant = nearestName(first, COMPARED);
       const better = meant === undefined ? "" : `: write ${quote(meant + path.slice(first.length))}`;
       throw new TypeError(
         `The paths of ${name} begin with reply, item or error, or are "order"; got ${quote(path)}${better}.`,
       );
     }
   },
-  match: oneOf(["content", "order"]),
-  patience: must(
+  match: option.oneOf("content", "order"),
+  patience: option.rule(
     "is a number of milliseconds from 0",
     (value) => typeof value === "number" && value >= 0 && Number.isFinite(value),
     RangeError,
   ),
-  transforms: ANY,
-  keep: ANY,
-  key: ANY,
-  limits: ANY,
+  transforms: option.any, // The writer of values looks at it and the rest.
+  keep: option.any,
+  key: option.any,
+  limits: option.any,
 };
 
 export function checkReplayOptions(options: unknown): asserts options is ReplayOptions {

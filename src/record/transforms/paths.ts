@@ -1,5 +1,4 @@
-import { quote } from "../../index";
-import { nearestOf } from "../nearest";
+import { nearestName, quote } from "../../index";
 
 /** The parts of a line that hold values. */
 export const PARTS = ["payload", "reply", "item", "error", "metadata"] as const;
@@ -44,7 +43,7 @@ export function parsePath(path: string): readonly Step[] {
 /** @throws TypeError that says what to write in place of a path that begins with no part. */
 function refusePart(path: string, first: Step): never {
   const name = "key" in first ? first.key : "";
-  const meant = nearestOf(name, PARTS);
+  const meant = nearestName(name, PARTS);
   const rest = path.startsWith(name) ? path.slice(name.length) : "";
   const better = meant === undefined ? `*.${path}" or "**.${path}` : `${meant}${rest}`;
   throw new TypeError(

@@ -1,4 +1,4 @@
-import { COUNT, checkOptions } from "../checks";
+import { checkOptions, option } from "../../index";
 
 /** The bounds of what is written of a value. */
 export interface ValueLimits {
@@ -19,7 +19,12 @@ export type Limits = Readonly<Required<ValueLimits>>;
  * @throws TypeError or RangeError when one is invalid.
  */
 export function checkedLimits(given: ValueLimits): Limits {
-  checkOptions(given, { text: COUNT, value: COUNT, depth: COUNT }, "the limits of a recording", "{ text: 10_000 }");
+  checkOptions(
+    given,
+    { text: option.count, value: option.count, depth: option.count },
+    "the limits of a recording",
+    "{ text: 10_000 }",
+  );
   const { text = 65_536, value = 1_048_576, depth = 64 } = given;
   const limits = { text, value, depth };
   if (depth > 200) throw new RangeError(`The depth of the limits of a recording is at most 200; got ${depth}.`);
