@@ -1,3 +1,5 @@
+import { redactCommands } from "./commands";
+import { redactForms } from "./forms";
 import type { DefaultName } from "./names";
 import { isRedacted } from "./redacted";
 
@@ -45,12 +47,21 @@ const CREDENTIALS: readonly Credential[] = [
   },
   { group: "keys", pattern: /((?<![A-Za-z0-9]))((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,})/g },
   { group: "keys", pattern: /((?<![A-Za-z0-9]))(SG\.[\w-]{10,80}\.[\w-]{10,})/g },
+  {
+    group: "passwords", // A line of ~/.netrc, which may be cut into several.
+    pattern:
+      /(\b(?:machine\s{1,64}\S{1,256}|default(?=\s{1,64}login\s))\s{1,64}(?:login\s{1,64}\S{1,256}\s{1,64})?(?:account\s{1,64}\S{1,256}\s{1,64})?password\s{1,64})(\S+)/g,
+  },
+  {
+    group: "passwords", // CREATE USER … IDENTIFIED BY 'password'
+    pattern: /(\b(?:identified\s{1,9}(?:with\s{1,9}\S{1,64}\s{1,9})?(?:by|as)|password)\s{1,9}')((?:[^'\\]|\\.|'')+)/gi,
+  },
   { group: "keys", pattern: /(hooks\.slack\.com\/services\/)([\w/-]{10,})/g },
 ];
 
 /** The beginnings of all of them. To look for these alone takes a tenth of the time, and most texts have none. */
 const BEGINNINGS =
-  /:\/\/|bearer|dpop|token|basic|eyJ|[sr]k[-_]|gh[pousr]_|github_pat|glpat|npm_|hf_|gsk_|hvs\.|r8_|lin_api|glsa_|sntrys_|nvapi-|ntn_|xai[-_]|pplx[-_]|tvly[-_]|whsec|shp[as]|pypi-|dop_v1|xapp-|xox|AIza|ya29|AGE-|A[KSBC][IC]A|SG\.|hooks\.slack|-----BEGIN/i;
+  /:\/\/|bearer|dpop|token|basic|eyJ|[sr]k[-_]|gh[pousr]_|github_pat|glpat|npm_|hf_|gsk_|hvs\.|r8_|lin_api|glsa_|sntrys_|nvapi-|ntn_|xai[-_]|pplx[-_]|tvly[-_]|whsec|shp[as]|pypi-|dop_v1|xapp-|xox|AIza|ya29|AGE-|A[KSBC][IC]A|SG\.|hooks\.slack|-----BEGIN|machine|default|identified|password\s+'|content-disposition|curl|sshpass|mysql|mariadb|redis-cli|(?:docker|podman) login/i;
 
 /** True for a text that nobody writes by hand: a digit, or capitals among small letters. */
 function isRandom(text: string): boolean {
@@ -69,6 +80,8 @@ export function redactCredentials(
 ): string {
   if (!BEGINNINGS.test(text)) return text;
   let result = isOn("keys") ? redactPrivateKeys(text, redacted) : text;
+  result = redactForms(result, isOn, redacted);
+  if (isOn("passwords")) result = redactCommands(result, redacted);
   for (const { group, pattern, isSecret } of CREDENTIALS) {
     if (!isOn(group)) continue;
     result = result.replace(pattern, (whole, before: string, secret: string) =>
@@ -96,3 +109,13 @@ function redactPrivateKeys(text: string, redacted: (secret: string) => string): 
   }
   return result + text.slice(done);
 }
+
+/** True for a text in which a private key begins and does not end. */
+export function opensPrivateKey(text: string): boolean {
+  if (!text.includes("-----BEGIN ")) return false;
+  const begin = [...text.matchAll(BEGIN)].at(-1)?.index;
+  return begin !== undefined && !closesPrivateKey(text.slice(begin));
+}
+
+/** True for a text in which a private key ends. */
+export const closesPrivateKey = (text: string): boolean => text.search(END) >= 0;

@@ -48,6 +48,7 @@ const MARKS: readonly string[] = [
     "xox",
     "xapp-",
   ],
+  ...["curl", "mysql", "mariadb", "redis-cli", "docker login", "podman login", "identified by", "identified with"],
   ...["akia", "asia", "aiza", "ya29.", "whsec_", "shpat_", "shpss_", "pypi-", "dop_v1_", "age-secret", "hooks.slack"],
 ];
 
@@ -60,6 +61,10 @@ const RUN = 16;
 export const ENCODED =
   /(?:[I-Za-f][C-HS-Xi-nyz0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){4}|(?:[2-7][0-9a-fA-F]){8}(?<=[a-fA-F][0-9]{0,15}|[0-9]{40})/;
 
+/** The full-width form of a character has its code plus this. It has the class of the character. */
+const FULL_WIDTH = 0xfee0;
+/** Characters that nobody sees, within a name too: they leave the state as it is. */
+const INVISIBLE = [0xad, 0x200b, 0x200c, 0x200d, 0x2060, 0xfeff];
 /** One bit beside the class of a character: it is a letter or a digit. */
 const ALPHANUMERIC = 64;
 const HIT = 0xffff;
@@ -98,6 +103,9 @@ function build(): Uint16Array {
       CLASS[code] = classes | ((CLASS[code] as number) & ALPHANUMERIC);
     }
   }
+  for (let code = 0x21; code < 0x7f; code++) CLASS[code + FULL_WIDTH] = (CLASS[code] as number) & 63;
+  const skipped = ++classes;
+  for (const code of INVISIBLE) CLASS[code] = skipped;
   const states: number[][] = [[]];
   const ends = new Set<number>();
   for (const mark of MARKS) {
@@ -117,6 +125,10 @@ function build(): Uint16Array {
     const fail = fails[state] as number;
     if (ends.has(fail)) ends.add(state);
     for (let kind = 0; kind < width; kind++) {
+      if (kind === skipped) {
+        table[state * width + kind] = state * width;
+        continue;
+      }
       const child = states[state]?.[kind];
       const other = state === 0 ? 0 : (table[fail * width + kind] as number);
       if (child === undefined) {

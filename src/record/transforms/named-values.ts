@@ -1,3 +1,4 @@
+import { roleOf } from "./entries";
 import {
   CONTAINER,
   CONTAINER_OF_TEXT,
@@ -14,6 +15,8 @@ import { isRedacted } from "./redacted";
 const LONGEST_NAME = 64;
 const MOST_BETWEEN = 24;
 const SEPARATORS = /[:=>]|%3[AaDd]|--[\w-]{2,40}(?= +[^\s-])/g;
+/** How far the value of an entry may stand behind its name. */
+const LONGEST_ENTRY = 128;
 /** How far is looked for a text behind a name whose numbers are ordinary: `tokens: [`. It may stand in a text many times. */
 const LONGEST_COUNTS = 1_024;
 /** Values that are no secrets: what code, schemas and prose have behind such a name. */
@@ -32,6 +35,8 @@ export function redactNamedValues(
 ): string {
   let result = "";
   let done = 0;
+  /** The last name of an entry, such as `name: TOKEN` before `value: …`. */
+  let entry: { readonly suspicion: Suspicion | null; readonly behind: number } | null = null;
   SEPARATORS.lastIndex = 0;
   for (let found = SEPARATORS.exec(text); found !== null; found = SEPARATORS.exec(text)) {
     const separator = found[0];
@@ -39,9 +44,17 @@ export function redactNamedValues(
     const name = separator.startsWith("--") ? separator : nameBefore(text, found.index);
     if (name === "") continue;
     const start = separator.startsWith("--") ? found.index : text.lastIndexOf(name, found.index - name.length);
-    const suspicion = isInQuery(text, start) ? suspicionInQuery(name) : suspicionOf(name);
-    if (suspicion === null || !isOn(suspicion.group)) continue;
     if (separator === ">" && text[start - 1] !== "<") continue;
+    let suspicion = isInQuery(text, start) ? suspicionInQuery(name) : suspicionOf(name);
+    if (suspicion === null) {
+      const role = roleOf(name);
+      if (role === "name") entry = { suspicion: suspicionOf(nameBehind(text, behind)), behind };
+      // What stands in brackets is code: <Input name="password" value={password}>.
+      if (role !== "value" || entry === null || /[[{]/.test(text[behind] ?? "") || start - entry.behind > LONGEST_ENTRY)
+        continue;
+      suspicion = entry.suspicion;
+    }
+    if (suspicion === null || !isOn(suspicion.group)) continue;
     const value = valueBehind(text, behind, separator, suspicion, start);
     const secret = text.slice(value.start, value.end);
     if (secret === "" || isRedacted(secret) || !isSecret(secret, value.kind, suspicion.kinds)) continue;
@@ -70,6 +83,13 @@ function nameBefore(text: string, separator: number): string {
   let start = end;
   while (start > 0 && start > end - LONGEST_NAME && isOfName(text.charCodeAt(start - 1))) start--;
   return text.slice(start, end);
+}
+
+/** A name that is a value itself. */
+const NAME = /[\s\\"'`]{0,8}([\w.$-]{1,64})/y;
+function nameBehind(text: string, from: number): string {
+  NAME.lastIndex = from;
+  return NAME.exec(text)?.[1] ?? "";
 }
 
 function isInQuery(text: string, start: number): boolean {
@@ -131,7 +151,7 @@ function valueBehind(text: string, from: number, separator: string, { group, kin
 }
 
 /** The place of the quote that closes a value: as much escaped as the one that opens it. */
-function closingQuote(text: string, start: number, opening: string): number {
+export function closingQuote(text: string, start: number, opening: string): number {
   const quote = opening.at(-1) as string;
   const escapes = opening.length - 1;
   for (let at = text.indexOf(quote, start); at >= 0; at = text.indexOf(quote, at + 1)) {

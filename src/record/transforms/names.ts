@@ -81,6 +81,7 @@ export function suspicionInQuery(name: string): Suspicion | null {
 function compact(name: string): string {
   return name
     .slice(-LONGEST)
+    .normalize("NFKD") // Full-width letters, and those with an accent, are as plain ones.
     .toLowerCase()
     .replace(/[^a-z0-9]/g, "");
 }

@@ -1,4 +1,6 @@
 import { redactCredentials } from "./credentials";
+import { findName, findNameOfClass, isOfEntry } from "./entries";
+import { ListItems } from "./list-items";
 import { ENCODED, mayHoldSecret } from "./marks";
 import { redactNamedValues } from "./named-values";
 import {
@@ -49,6 +51,11 @@ export class TextRedactor {
     if (text.length < 6 || this.isOff || !mayHoldSecret(text) || isRedacted(text)) return text;
     const json = layer < MOST_LAYERS ? this.#redactJson(text, layer) : undefined;
     if (json !== undefined) return json;
+    if (ODD.test(text)) {
+      const plain = text.normalize("NFKC").replace(INVISIBLE, "");
+      const redacted = plain === text ? text : this.redact(plain, layer);
+      return redacted === plain ? text : redacted;
+    }
     const named = redactNamedValues(text, this.#isOn, this.#redacted);
     const plain = redactCredentials(named, this.#isOn, this.#redacted);
     if (layer >= MOST_LAYERS) return plain;
@@ -125,15 +132,14 @@ export class TextRedactor {
       return this.#redacted(typeof item === "string" ? item : JSON.stringify(item));
     };
     if (isList) {
-      return value.map((item, index) =>
-        member(item, this.suspicionInList(value[index - 1], index, value.length, isListed)),
-      );
+      const items = this.items(value.length, isListed);
+      return value.map((item) => member(item, items.next(item)));
     }
     const result: Record<string, unknown> = {};
     for (const [key, item] of Object.entries(value)) {
       const name = this.redact(key, layer + 1);
       if (name !== key) found.isRedacted = true;
-      const suspicion = this.suspicion(key) ?? (isOfEntry(key) ? this.suspicionOfEntry(value) : null);
+      const suspicion = this.suspicion(key) ?? (isOfEntry(key) ? this.suspicionOfEntry(value, key) : null);
       Object.defineProperty(result, name, {
         value: member(item, suspicion),
         enumerable: true,
@@ -144,33 +150,23 @@ export class TextRedactor {
     return result;
   }
 
-  /**
-   * What the item before one (`name`) makes of it: in an entry such as `["cookie", "a=b"]` of a list (`isListed`), of a name of a header
-   * field before its value, or of an option of a command such as `--password`.
-   */
-  suspicionInList(name: unknown, index: number, length: number, isListed: boolean): Suspicion | null {
-    if (typeof name !== "string" || name.length > 64) return null;
-    if (OPTION.test(name)) return this.suspicion(name);
-    if (index % 2 === 0) return null;
-    if (isListed && length === 2) return this.suspicion(name);
-    return length % 2 === 0 && HEADERS.test(name) ? this.suspicion(name) : null;
+  /** Judges the items of a list, by those before them. @param isListed true for a list that is an item of a list itself. */
+  items(length: number, isListed: boolean): ListItems {
+    return new ListItems(suspicionOf, this.#isOn, length, isListed);
   }
 
-  /** What an entry such as `{ name: "Cookie", value: "a=b" }` makes of its value. */
-  suspicionOfEntry(entry: object): Suspicion | null {
-    for (const key of ["name", "key", "header", "field", "Name", "Key"]) {
-      const name: unknown = Reflect.get(entry, key);
-      if (typeof name === "string") return this.suspicion(name);
-    }
-    return null;
+  /** What an entry such as `{ name: "Cookie", value: "a=b" }` makes of its value, which is at `key`. */
+  suspicionOfEntry(entry: object, key: string): Suspicion | null {
+    const judge = (name: string) => this.suspicion(name);
+    const prototype: unknown = Object.getPrototypeOf(entry);
+    const found = findName(entry, key, judge);
+    return found !== null || prototype === Object.prototype ? found : findNameOfClass(entry, judge);
   }
 }
 
-/** True for a key whose value may have its name beside it: `{ name: "Cookie", value: "a=b" }`. */
-export const isOfEntry = (key: string): boolean => key === "value" || key === "values" || key === "Value";
-
 /** True for a value that is secret below a name. An empty one says nothing, and a redacted one stays. */
-export function isSecret(value: unknown, { kinds }: Suspicion): boolean {
+export function isSecret(value: unknown, suspicion: Suspicion): boolean {
+  const { kinds } = suspicion;
   switch (typeof value) {
     case "string":
       return (kinds & TEXT) !== 0 && value !== "" && !isRedacted(value) && !ORDINARY.has(value);
@@ -180,7 +176,7 @@ export function isSecret(value: unknown, { kinds }: Suspicion): boolean {
     case "object":
       if (value === null) return false;
       if ((kinds & CONTAINER) !== 0) return true;
-      if ((kinds & TEXT) !== 0) return standsForText(value);
+      if ((kinds & TEXT) !== 0 && (standsForText(value) || wrapsSecret(value, suspicion))) return true;
       return (kinds & CONTAINER_OF_TEXT) !== 0 && holdsText(value, 0);
     default:
       return false;
@@ -193,12 +189,23 @@ function standsForText(value: object): boolean {
   return value instanceof String || value instanceof Number || typeof Reflect.get(value, "toJSON") === "function";
 }
 
+/** True for an object whose member says that it is the value itself: `{ auth: { value: "…" } }`. */
+function wrapsSecret(value: object, suspicion: Suspicion): boolean {
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false;
+  return Object.keys(value).some((key) => {
+    if (!WRAPPED.test(key)) return false;
+    const member: unknown = Reflect.get(value, key);
+    return typeof member === "object" && member !== null ? standsForText(member) : isSecret(member, suspicion);
+  });
+}
+
+/** Keys of a value by itself. */
+const WRAPPED = /^(?:value|header|key|data|raw|content|text|string)$/i;
 /** The values of `credentials` of `fetch`. */
 const ORDINARY = new Set(["include", "omit", "same-origin"]);
-/** Header fields that may stand in a list between their values. */
-const HEADERS = /^(?:proxy-)?authorization$|^(?:set-)?cookie2?$|^x-[\w-]+$/i;
-/** An option of a command whose value is the next item of its list. */
-const OPTION = /^--[\w-]{2,62}$/;
+/** Letters that read as those of ASCII, and characters that nobody sees: a name in them is the same name. */
+const ODD = /[\u00ad\u200b-\u200d\u2060\ufeff\uff01-\uff5e]/;
+const INVISIBLE = /[\u00ad\u200b-\u200d\u2060\ufeff]/g;
 /** Base64 may be cut into lines, of which the last one may be short. */
 const RUNS = /[A-Za-z0-9+/_-]{16,}(?:\r?\n[A-Za-z0-9+/_-]{16,})*(?:\r?\n[A-Za-z0-9+/_-]{1,15}(?![^\r\n=]))?/g;
 const HEX = /(?:[0-9a-fA-F]{2}){8,}/;

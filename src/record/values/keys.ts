@@ -1,3 +1,4 @@
+import { isOfEntry } from "../transforms/entries";
 import { mayHoldSecret } from "../transforms/marks";
 import { suspicionOf } from "../transforms/names";
 
@@ -7,6 +8,8 @@ export interface KeyText {
   readonly text: string;
   /** True for a key that says nothing of its value, and is written as it is. */
   readonly isOrdinary: boolean;
+  /** True for a key whose value may have its name beside it, such as `value`. */
+  readonly isOfEntry: boolean;
 }
 
 /** Keys that are remembered, and the longest one. */
@@ -21,7 +24,7 @@ export function keyText(key: string): KeyText {
   const isTag = key.startsWith("$") || key === "__proto__"; // A reader refuses __proto__ as a key.
   const text = `${JSON.stringify(isTag ? `$${key}` : key)}:`;
   const isOrdinary = !isTag && key.length <= LONGEST && suspicionOf(key) === null && !mayHoldSecret(key);
-  const learnt = { text, isOrdinary };
+  const learnt = { text, isOrdinary, isOfEntry: isOfEntry(key) };
   if (key.length <= LONGEST) {
     if (known.size >= MOST) known.clear();
     known.set(key, learnt);

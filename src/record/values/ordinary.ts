@@ -1,3 +1,4 @@
+import { commandOfItem } from "../transforms/commands";
 import { mayBeJson } from "../transforms/json-texts";
 import { mayHoldSecret } from "../transforms/marks";
 import type { Spot } from "../transforms/matcher";
@@ -98,6 +99,7 @@ export class Ordinary {
     if (this.#left < 0) return false;
     if (length < 3 || this.#redactor.isOff || !mayHoldSecret(text)) return true;
     // A name by itself says what stands beside it: ["cookie", "a=b"].
-    return suspicionOf(text) === null && this.#redactor.redact(text) === text;
+    // So does the name of a command: ["sshpass", "-p", "…"].
+    return suspicionOf(text) === null && commandOfItem(text) === undefined && this.#redactor.redact(text) === text;
   }
 }

@@ -2,7 +2,7 @@ import { transformJson } from "../transforms/json-texts";
 import type { Spot } from "../transforms/matcher";
 import type { Suspicion } from "../transforms/names";
 import { isRedacted } from "../transforms/redacted";
-import { isOfEntry, isSecret, type TextRedactor } from "../transforms/text-redactor";
+import { isSecret, type TextRedactor } from "../transforms/text-redactor";
 import type { Place, Transform } from "../transforms/transform";
 import type { Digest } from "./digest";
 import { keyText } from "./keys";
@@ -275,12 +275,11 @@ export class Walk {
   #list(list: readonly unknown[], spot: Spot | null, depth: number, isListed: boolean): string {
     let text = "";
     const { length } = list;
-    let before: unknown;
+    const items = this.#isRaw ? null : this.#redactor.items(length, isListed);
     for (let index = 0; index < length; index++) {
       const value = list[index];
-      const suspicion = this.#isRaw ? null : this.#redactor.suspicionInList(before, index, length, isListed);
+      const suspicion = items?.next(value) ?? null;
       const item = this.#transformed(value, spot?.item(index) ?? null, suspicion, depth + 1, true);
-      before = value;
       if (item !== undefined) text += text === "" ? item : `,${item}`;
       this.#left--;
     }
@@ -291,8 +290,8 @@ export class Walk {
     let text = "";
     const items = keys.map((key) => itemAt(value, key));
     for (const [index, key] of keys.entries()) {
-      const { text: name, isOrdinary } = keyText(key);
-      const suspicion = isOrdinary && !isOfEntry(key) ? null : this.#suspicionOfMember(value, keys, items, key);
+      const { text: name, isOrdinary, isOfEntry } = keyText(key);
+      const suspicion = isOrdinary && !isOfEntry ? null : this.#suspicionOfMember(value, keys, items, key);
       const item = items[index];
       const member =
         item === UNREADABLE
@@ -308,10 +307,12 @@ export class Walk {
   #suspicionOfMember(value: object, keys: readonly string[], items: readonly unknown[], key: string): Suspicion | null {
     if (this.#isRaw) return null;
     const suspicion = this.#redactor.suspicion(key);
-    if (suspicion !== null || !isOfEntry(key)) return suspicion;
+    if (suspicion !== null || !keyText(key).isOfEntry) return suspicion;
     // As it is written, and as it was: a name that only the class has says the same.
-    const entry = Object.fromEntries(keys.map((each, index) => [each, items[index]]));
-    return this.#redactor.suspicionOfEntry(entry) ?? this.#redactor.suspicionOfEntry(value);
+    const entry: Record<string, unknown> = {};
+    for (const [index, each] of keys.entries()) if (each !== "__proto__") entry[each] = items[index];
+    const found = this.#redactor.suspicionOfEntry(entry, key);
+    return found !== null || isPlainKind(value) ? found : this.#redactor.suspicionOfEntry(value, key);
   }
 
   /** A key that may hold a credential itself, or is so long that its hash stands for it. */

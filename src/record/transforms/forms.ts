@@ -1,0 +1,31 @@
+import { type DefaultName, suspicionOf } from "./names";
+import { isRedacted } from "./redacted";
+
+/** The head of a part of a form (RFC 7578), up to its body. */
+const PART =
+  /content-disposition:[^\r\n]{0,128}?[\s;]name="?([^"\r\n;]{1,64})"?[^\r\n]{0,256}\r?\n(?:[^\r\n]{1,512}\r?\n){0,8}\r?\n/gi;
+const BOUNDARY = /\r?\n--|$/g;
+
+/** Redacts fields of suspicious names in the body of a form: `multipart/form-data`. */
+export function redactForms(
+  text: string,
+  isOn: (group: DefaultName) => boolean,
+  redacted: (secret: string) => string,
+): string {
+  let result = "";
+  let done = 0;
+  PART.lastIndex = 0;
+  for (let found = PART.exec(text); found !== null; found = PART.exec(text)) {
+    const suspicion = suspicionOf(found[1] as string); // The pattern has one group, which always stands.
+    if (suspicion === null || !isOn(suspicion.group)) continue;
+    const start = PART.lastIndex;
+    BOUNDARY.lastIndex = start;
+    const end = BOUNDARY.exec(text)?.index ?? text.length;
+    const secret = text.slice(start, end);
+    if (secret === "" || isRedacted(secret)) continue;
+    result += text.slice(done, start) + redacted(secret);
+    done = end;
+    PART.lastIndex = end;
+  }
+  return result + text.slice(done);
+}

@@ -1,0 +1,207 @@
+import { describe, expect, test } from "bun:test";
+import { ValueWriter } from "../../src/record/values/value-writer";
+
+const SECRET = "Zq7hunter2Xv";
+const PLACE = { address: "@(a)", operation: "o", part: "payload" } as const;
+
+const written = (value: unknown): string => new ValueWriter({ key: "k" }).text(value, PLACE);
+
+/** Each in a text alone, and in a text of JSON that is cut off. */
+const TEXTS: Record<string, readonly string[]> = {
+  "a command line": [
+    `curl -u ada:${SECRET} https://example.com`,
+    `curl -sS -u 'ada:${SECRET}' https://example.com`,
+    `curl -su ada:${SECRET} x`,
+    `curl -uada:${SECRET} x`,
+    `curl -X POST \\\n  -U ada:${SECRET} x`,
+    `/usr/bin/curl --user "ada:${SECRET}" x`,
+    `curl --proxy-user=ada:${SECRET} x`,
+    `spawn("curl", ["-u", "ada:${SECRET}"])`,
+    `sshpass -p ${SECRET} ssh host`,
+    `sshpass -p'${SECRET}' ssh host`,
+    `mysql -u root -p${SECRET} shop`,
+    `mysqldump -uroot -p'${SECRET}' shop`,
+    `redis-cli -h cache -a ${SECRET} ping`,
+    `docker login -u ada -p ${SECRET} example.com`,
+    `podman login -p "${SECRET}" example.com`,
+  ],
+  "a .netrc": [
+    `machine example.com login ada password ${SECRET}`,
+    `machine example.com\n  login ada\n  password ${SECRET}\n`,
+    `machine example.com login ada account x password ${SECRET}`,
+    `machine example.com password ${SECRET}`,
+    `default login ada password ${SECRET}`,
+  ],
+  "a statement of SQL": [
+    `CREATE USER ada IDENTIFIED BY '${SECRET}'`,
+    `ALTER USER ada IDENTIFIED WITH sha256_password BY '${SECRET}'`,
+    `ALTER ROLE ada WITH PASSWORD '${SECRET}'`,
+    `ALTER ROLE ada PASSWORD 'it''s ${SECRET}'`,
+  ],
+  "an entry": [
+    `- name: DB_PASSWORD\n  value: ${SECRET}\n`,
+    `- name: DB_PASSWORD\n  value: "${SECRET}"\n`,
+    `[{"name":"password","value":"${SECRET}"},`,
+    `[{"ParameterKey":"Password","ParameterValue":"${SECRET}"},`,
+    `<add key="password" value="${SECRET}"/>`,
+    `<input type="password" name="password" value="${SECRET}">`,
+  ],
+  "a name that looks like another one": [
+    `ｐａｓｓｗｏｒｄ: ${SECRET}`,
+    `pass\u200bword=${SECRET}`,
+    `pass\u00adword：${SECRET}`,
+    `{"ｔｏｋｅｎ":"${SECRET}", `,
+  ],
+};
+
+describe("a secret in a text is redacted", () => {
+  for (const [name, texts] of Object.entries(TEXTS)) {
+    test.each(texts)(`${name}: %s`, (text) => {
+      expect(written(text)).not.toContain(SECRET);
+      expect(written({ log: [`ran: ${text}`, text] })).not.toContain(SECRET);
+      expect(written(JSON.stringify({ text }))).not.toContain(SECRET);
+    });
+  }
+
+  test("and what stands around it is written", () => {
+    const hash = "redacted:[\\w-]{22}";
+    const whole = (pattern: string) => new RegExp(`^"${pattern}"$`);
+    expect(written(`curl -u ada:${SECRET} https://example.com`)).toMatch(
+      whole(`curl -u ada:${hash} https://example\\.com`),
+    );
+    expect(written(`mysql -u root -p${SECRET} shop`)).toMatch(whole(`mysql -u root -p${hash} shop`));
+    expect(written(`machine a login ada password ${SECRET}\nmachine b`)).toMatch(
+      whole(`machine a login ada password ${hash}\\\\nmachine b`),
+    );
+    expect(written(`- name: TOKEN\n  value: ${SECRET}\n- name: PORT\n  value: 80`)).toMatch(
+      whole(`- name: TOKEN\\\\n {2}value: ${hash}\\\\n- name: PORT\\\\n {2}value: 80`),
+    );
+  });
+
+  test("once: a redacted command is redacted to itself", () => {
+    const once = written([`curl -u ada:${SECRET} x`, `sshpass -p ${SECRET} x`, `machine a password ${SECRET}`]);
+    expect(written(JSON.parse(once))).toBe(once);
+  });
+});
+
+describe("a field of a form is redacted by its name", () => {
+  const part = (head: string, body: string) => `--X\r\nContent-Disposition: form-data; ${head}\r\n\r\n${body}\r\n`;
+  const form = `${part('name="user"', "ada")}${part('name="password"', SECRET)}${part('name="note"', "hi")}--X--\r\n`;
+
+  test("in the body of a request as a text, and no other field is", () => {
+    expect(JSON.parse(written(form))).toMatch(
+      /^--X\r\nContent-Disposition: form-data; name="user"\r\n\r\nada\r\n--X\r\nContent-Disposition: form-data; name="password"\r\n\r\nredacted:[\w-]{22}\r\n--X\r\nContent-Disposition: form-data; name="note"\r\n\r\nhi\r\n--X--\r\n$/,
+    );
+  });
+
+  test("with more header fields, with a file, of several lines, without an end", () => {
+    const file = `name="privateKey"; filename="key"\r\nContent-Type: text/plain`;
+    expect(written(part(file, `first\r\n${SECRET}`))).not.toContain(SECRET);
+    expect(written(part("name=apiKey", SECRET).trimEnd())).not.toContain(SECRET);
+    expect(written(part('name="password"', SECRET).replaceAll("\r", ""))).not.toContain(SECRET);
+  });
+});
+
+describe("a secret in a value is redacted", () => {
+  const VALUES: Record<string, unknown> = {
+    "the words of curl": ["curl", "-s", "-u", `ada:${SECRET}`, "https://example.com"],
+    "the words of curl, the value beside its option": ["/usr/bin/curl", `-uada:${SECRET}`],
+    "a long option of curl": ["curl", "--user", `ada:${SECRET}`],
+    "the words of sshpass": ["sshpass", "-p", SECRET, "ssh", "host"],
+    "one word of sshpass": { argv: ["sshpass", `-p${SECRET}`, "ssh"] },
+    "the words of mysql": ["mysql", "-uroot", `-p${SECRET}`, "shop"],
+    "the words of redis-cli": ["redis-cli", "-a", SECRET],
+    "a private key in lines": [
+      "-----BEGIN PRIVATE KEY-----",
+      `MIIE${SECRET}`,
+      `${SECRET}==`,
+      "-----END PRIVATE KEY-----",
+    ],
+    "a private key that has no end": ["# key", "-----BEGIN RSA PRIVATE KEY-----", SECRET],
+    "a full-width name": { ｐａｓｓｗｏｒｄ: SECRET },
+    "a full-width name in an entry": [["ｔｏｋｅｎ", SECRET]],
+    "parameters of a stack": [{ ParameterKey: "Password", ParameterValue: SECRET }],
+    "options of a stack": [{ OptionName: "DBPassword", OptionValue: SECRET }],
+    "a header field by its parts": { headerName: "Authorization", headerValue: SECRET },
+    "a variable": { variable: "DB_PASSWORD", value: SECRET },
+    "an entry by its id": { id: "password", val: SECRET },
+    "an entry of single letters": { k: "token", v: SECRET },
+    "an entry with several values": { Name: "password", Values: [SECRET] },
+    "the value before its name": { value: SECRET, name: "password" },
+    "a value below auth": { auth: { type: "basic", value: SECRET } },
+    "a number below a pin": { pin: { value: 7_251_983 } },
+    "a text object below auth": { auth: { data: new String(SECRET) } },
+  };
+  for (const [name, value] of Object.entries(VALUES)) {
+    test(name, () => {
+      for (const shape of [value, JSON.stringify(value)]) {
+        expect(written(shape)).not.toContain(SECRET);
+        expect(written(shape)).not.toContain("7251983");
+      }
+    });
+  }
+
+  test("and what follows a private key in lines is written", () => {
+    const lines = ["a", "-----BEGIN PRIVATE KEY-----", SECRET, "-----END PRIVATE KEY-----", "b"];
+    expect(written(lines)).toMatch(/^\["a",(?:"redacted:[\w-]{22}",){3}"b"\]$/);
+  });
+});
+
+describe("what only looks alike is written as it is", () => {
+  const ORDINARY: readonly unknown[] = [
+    "docker run -u 1000:1000 -p 80:80 image",
+    "mysql -u root -p shop",
+    'spawn("mysql", ["-p", "shop"])',
+    "curl -H 'Accept: text/html' -o file example.com",
+    "curl -u ada example.com",
+    "curl example.com\ndocker run -u 1000:1000 image",
+    "read about curl: it has an option for users",
+    ["curl", "-o", "file", "-H", "accept: text/html"],
+    ["docker", "-u", "1000:1000"],
+    ["mysql", "-p", "shop"],
+    "a login and password are needed by each machine here",
+    "the default password must be changed",
+    "a machine has a password prompt",
+    `--X\r\nContent-Disposition: form-data; name="user"\r\n\r\nada\r\n--X--`,
+    '<Input name="password" value={password} />',
+    "name: password\ntype: string",
+    "name: PORT\nvalue: 80\n",
+    "全角の文字：値",
+    "a\u200bb: c",
+    ["-----BEGIN CERTIFICATE-----", "MIIE", "-----END CERTIFICATE-----"],
+    [{ name: "size", value: "12" }],
+    { id: 7, value: "x" },
+    { auth: { type: "basic" } },
+    { pass: { seats: 2 } },
+    { tokens: { value: 12 } },
+  ];
+  test.each(ORDINARY.map((value) => [JSON.stringify(value), value] as const))("%s", (json, value) => {
+    expect(written(value)).toBe(json);
+  });
+});
+
+describe("such texts take time in proportion to their length", () => {
+  const MEGABYTE = 1_000_000;
+  test.each([
+    ...["curl ", "curl \n", "curl -u ", "curl -u a:b ", 'curl -u "', "sshpass -p ", "mysql -p'", "\\\n", "curl \\\n"],
+    ...["machine ", "machine a password ", "default login ", "password 'a ", "identified by ''", "identified with a "],
+    ...[
+      "content-disposition: ",
+      "content-disposition: name=a;",
+      "name: ",
+      "name: password ",
+      "value: ",
+      "\u200b",
+      "ｐ",
+    ],
+    ...['content-disposition: x; name="password"\n\n', "-----BEGIN PRIVATE KEY-----\n"],
+  ])(
+    "%j",
+    (piece) => {
+      const writer = new ValueWriter({ key: "k", limits: { text: 3 * MEGABYTE, value: 30 * MEGABYTE } });
+      const note = `password curl: ${piece.repeat(Math.ceil(MEGABYTE / piece.length))}`;
+      JSON.parse(writer.text({ note, list: note.split(" ").slice(0, 10_000) }, PLACE));
+    },
+    20_000,
+  );
+});
