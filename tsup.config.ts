@@ -109,6 +109,7 @@ export default defineConfig([
       rpc: "src/rpc/index.ts",
       acp: "src/acp/index.ts",
       mcp: "src/mcp/index.ts",
+      nats: "src/nats/index.ts",
       record: "src/record/index.ts",
       telemetry: "src/telemetry/index.ts",
       cli: "src/cli/envoi.ts", // The program of the package: `bunx envoi`.
@@ -119,7 +120,7 @@ export default defineConfig([
       internals: "src/tools/internals.ts", // For the benchmarks that come along, as `#internals` and `#http-internals`.
       "http-internals": "src/http/internals.ts",
     },
-    external: ["neverthrow", /^@jitl\//, /^@modelcontextprotocol\//, /^@opentelemetry\//, /^bun(:|$)/],
+    external: ["neverthrow", /^@jitl\//, /^@modelcontextprotocol\//, /^@nats-io\//, /^@opentelemetry\//, /^bun(:|$)/],
     noExternal: [/^typebox/],
     esbuildPlugins: [
       {

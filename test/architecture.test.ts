@@ -19,13 +19,14 @@ const ROOMS = [
   "rpc",
   "acp",
   "mcp",
+  "nats",
   "record",
   "telemetry",
   "cli",
 ];
 const LAYERS = ["", "envelopes", "refs", "cell", "life", "face"]; // Of src/actor; the files beside the folders come first.
 /** What is built on the public face, as a user's code would be. */
-const WINGS = ["testing", "tools", "http", "rpc", "acp", "mcp", "record", "telemetry"];
+const WINGS = ["testing", "tools", "http", "rpc", "acp", "mcp", "nats", "record", "telemetry"];
 /** The door to HTTP, from the bottom to the top: its folders, and the files beside them. What stands on one line does not know each other. */
 const DOOR = [
   ["client"], // Of the door it knows types alone. The inspector's page is a client.
@@ -122,7 +123,7 @@ test("imports run one way through the door to HTTP, and its client shares types 
 
 test("no two files of the core have one name", () => {
   const core = files.filter(
-    (file) => file !== "index.ts" && !/^(testing|tools|http|rpc|acp|mcp|record|telemetry|cli)\//.test(file),
+    (file) => file !== "index.ts" && !/^(testing|tools|http|rpc|acp|mcp|nats|record|telemetry|cli)\//.test(file),
   );
   const names = core.map((file) => basename(file));
   expect(names.length).toBeGreaterThan(80);

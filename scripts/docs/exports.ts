@@ -12,6 +12,7 @@ export const ENTRIES: Readonly<Record<string, string>> = {
   "envoi/rpc": "src/rpc/index.ts",
   "envoi/acp": "src/acp/index.ts",
   "envoi/mcp": "src/mcp/index.ts",
+  "envoi/nats": "src/nats/index.ts",
   "envoi/record": "src/record/index.ts",
   "envoi/telemetry": "src/telemetry/index.ts",
   "envoi/benchmarks": "benchmarks/index.ts",

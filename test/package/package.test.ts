@@ -186,6 +186,7 @@ const BUDGETS = [
   ["rpc", 20_000, 80_000],
   ["acp", 50_000, 180_000],
   ["mcp", 20_000, 85_000],
+  ["nats", 5_000, 150_000],
   ["record", 60_000, 180_000],
   ["telemetry", 15_000, 50_000],
   ["cli", 10_000, 40_000],
@@ -395,7 +396,20 @@ describe("the tarball, installed into an empty project", () => {
       };
       await Bun.write(
         join(folder, "all.ts"),
-        ["core", "testing", "tools", "http", "http/client", "rpc", "acp", "mcp", "record", "telemetry", "benchmarks"]
+        [
+          "core",
+          "testing",
+          "tools",
+          "http",
+          "http/client",
+          "rpc",
+          "acp",
+          "mcp",
+          "nats",
+          "record",
+          "telemetry",
+          "benchmarks",
+        ]
           .map(
             (wing) => `export * as ${wing.replace("/", "_")} from "${wing === "core" ? "envoi" : `envoi/${wing}`}";\n`,
           )

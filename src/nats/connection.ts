@@ -1,0 +1,128 @@
+import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
+import type { KV, KvOptions } from "@nats-io/kv";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { address, type System } from "../index";
+import type { ClusterOptions } from "./options";
+import type { Sdk } from "./sdk";
+
+/** The clients of JetStream. */
+export interface JetStream {
+  readonly js: JetStreamClient;
+  readonly jsm: JetStreamManager;
+}
+
+/** One connection of a node to its cluster: what all parts of the wing share. */
+export class Connection {
+  readonly nc: NatsConnection;
+  readonly sdk: Sdk;
+  readonly system: System;
+  readonly cluster: string;
+  readonly node: string;
+  /** Another one for each connection: a node that was started anew is another one. */
+  readonly incarnation: string = crypto.randomUUID();
+  /** In milliseconds. */
+  readonly lease: number;
+  readonly replicas: number;
+  readonly #closers = new Set<{ readonly callback: () => unknown }>();
+  #jetstream: Promise<JetStream> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(nc: NatsConnection, sdk: Sdk, system: System, options: ClusterOptions) {
+    this.nc = nc;
+    this.sdk = sdk;
+    this.system = system;
+    this.cluster = options.name;
+    this.node = options.node;
+    this.lease = options.lease ?? 2_000;
+    this.replicas = options.replicas ?? 1;
+  }
+
+  get isClosed(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  /** The subject of some tokens, below those of the cluster. */
+  subject(...tokens: readonly string[]): string {
+    return ["envoi", this.cluster, ...tokens].join(".");
+  }
+
+  /** The name of a stream, a bucket or a consumer of the cluster. */
+  named(what: string): string {
+    return `ENVOI_${this.cluster}_${what}`;
+  }
+
+  /** @throws Error (as a rejection) that names what needs JetStream, where the servers have it turned off. */
+  async jetstream(who: string): Promise<JetStream> {
+    this.#jetstream ??= this.#openJetStream();
+    try {
+      return await this.#jetstream;
+    } catch (cause) {
+      this.#jetstream = undefined; // Perhaps it has no leader at this moment.
+      const sentence = `${who} needs JetStream, which the servers of cluster "${this.cluster}" do not offer this user: start them with -js, and enable it for the account.`;
+      throw new Error(sentence, { cause });
+    }
+  }
+
+  async #openJetStream(): Promise<JetStream> {
+    const jsm = await this.sdk.jetstream.jetstreamManager(this.nc, { timeout: JETSTREAM_WITHIN });
+    return { js: jsm.jetstream(), jsm };
+  }
+
+  /**
+   * A bucket of the cluster, which is made where there is none.
+   *
+   * @throws Error (as a rejection) where JetStream is off.
+   */
+  async bucket(who: string, what: string, options: Partial<KvOptions>): Promise<KV> {
+    const { js } = await this.jetstream(who);
+    const kvm = new this.sdk.kv.Kvm(js);
+    return await kvm.create(this.named(what), { replicas: this.replicas, history: 1, ...options });
+  }
+
+  /** Publishes an event of this wing: `tell("gap", { node })` is of the kind `nats:gap`. */
+  tell(kind: string, detail: Readonly<Record<string, unknown>>): void {
+    this.system.publish({
+      kind: `nats:${kind}`,
+      address: address(this.cluster),
+      detail: { cluster: this.cluster, ...detail },
+    });
+  }
+
+  /** Calls back once, when the cluster closes and the connection is still there. A promise is awaited. */
+  onClose(callback: () => unknown): () => void {
+    const closer = { callback };
+    this.#closers.add(closer);
+    return () => void this.#closers.delete(closer);
+  }
+
+  /** Closes all parts, the last one first, then sends what is left and ends the connection. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    for (const { callback } of [...this.#closers].reverse()) {
+      try {
+        await callback();
+      } catch (thrown) {
+        this.system.log.error(`A part of cluster "${this.cluster}" did not close: ${String(thrown)}`, {
+          cause: thrown,
+        });
+      }
+    }
+    if (this.nc.isClosed()) return;
+    // Without a server, a drain would wait for one.
+    const isDrained = this.nc.drain().then(
+      () => true,
+      () => false,
+    );
+    const isLate = new Promise<false>((resolve) => this.system.clock.setTimer(() => resolve(false), DRAINED_WITHIN));
+    if (!(await Promise.race([isDrained, isLate]))) await this.nc.close();
+  }
+}
+
+/** How long a question to JetStream may take, in milliseconds: it has no leader for a while when a server goes. */
+const JETSTREAM_WITHIN = 5_000;
+/** How long what is left may take to leave at the end, in milliseconds. */
+const DRAINED_WITHIN = 2_000;

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "bun:test";
+import { startNats } from "../../scripts/nats-server";
+import { createSystem, type PublishedEvent, type System } from "../../src";
+import { connectCluster } from "../../src/nats";
+import { hasNats, server } from "./rooms";
+
+/** The next event of this wing of a kind. */
+const event = (system: System, kind: string): Promise<PublishedEvent> =>
+  new Promise((resolve) => {
+    const end = system.events.subscribe((each) => {
+      if (each.kind !== `nats:${kind}`) return;
+      end();
+      resolve(each as PublishedEvent); // Its kind has a colon.
+    });
+  });
+
+const OPTIONS = { servers: "nats://127.0.0.1:1", name: "shop", node: "node-1" };
+
+describe("the options of a cluster", () => {
+  const refused: readonly (readonly [options: unknown, says: string])[] = [
+    [undefined, "The options of a cluster are an object"],
+    [{ ...OPTIONS, server: "x" }, 'no option "server"'],
+    [{ servers: OPTIONS.servers, name: "shop" }, "node"],
+    [{ ...OPTIONS, node: "a.b" }, "letters, digits, - and _"],
+    [{ ...OPTIONS, servers: [] }, "nats://127.0.0.1:4222"],
+    [{ ...OPTIONS, servers: "http://127.0.0.1/x" }, "nats://127.0.0.1:4222"],
+    [{ ...OPTIONS, replicas: 2 }, "1, 3 or 5"],
+    [{ ...OPTIONS, lease: 10 }, "500"],
+    [{ ...OPTIONS, credentials: { pass: "x" } }, "user, password"],
+  ];
+  test.each(refused)("%p is refused with what to write instead", async (options, says) => {
+    await using system = createSystem();
+    const connecting = connectCluster(system, options as never); // Wrong on purpose.
+    expect(String(await connecting.catch((thrown) => thrown))).toContain(says);
+  });
+
+  test("a server that is not there is named, with what to do", async () => {
+    await using system = createSystem();
+    const thrown = await connectCluster(system, OPTIONS).catch((error) => error);
+    expect(String(thrown)).toContain("nats://127.0.0.1:1");
+    expect(String(thrown)).toContain("start a server");
+  });
+
+  test("a server older than 2.11 is refused: it would never end a lease", async () => {
+    const info = { server_id: "OLD", server_name: "old", version: "2.9.25", proto: 1, headers: true, max_payload: 1e6 };
+    const old = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        open: (socket) => void socket.write(`INFO ${JSON.stringify(info)}\r\n`),
+        data(socket, bytes) {
+          if (bytes.toString().includes("PING")) socket.write("PONG\r\n");
+        },
+      },
+    });
+    await using system = createSystem();
+    const thrown = await connectCluster(system, { ...OPTIONS, servers: `127.0.0.1:${old.port}` }).catch((each) => each);
+    old.stop(true);
+    expect(String(thrown)).toContain("needs a server of NATS 2.11 or later, and old is 2.9.25");
+  });
+});
+
+describe.skipIf(!hasNats)("a connection", () => {
+  test("ends with the system", async () => {
+    const { url } = await server();
+    const system = createSystem();
+    const cluster = await connectCluster(system, { ...OPTIONS, servers: url });
+    expect([cluster.name, cluster.node]).toEqual(["shop", "node-1"]);
+    await system.shutdown();
+    await cluster.close(); // It has ended: once more does nothing.
+  });
+
+  test("is told when it is lost and when it is back, and is tried for ever", async () => {
+    const nats = await startNats();
+    const system = createSystem({ logger: { warn() {}, error() {} } });
+    await connectCluster(system, { ...OPTIONS, servers: nats.url });
+    const [lost, back] = [event(system, "disconnected"), event(system, "reconnected")];
+    await nats.kill();
+    expect((await lost).detail).toMatchObject({ cluster: "shop" });
+    await nats.restart();
+    await back;
+    await system.shutdown();
+    await nats.close();
+  });
+
+  test("closes without a server", async () => {
+    const nats = await startNats();
+    const system = createSystem({ logger: { warn() {}, error() {} } });
+    const cluster = await connectCluster(system, { ...OPTIONS, servers: nats.url });
+    const lost = event(system, "disconnected");
+    await nats.kill();
+    await lost;
+    await cluster.close();
+    await system.shutdown();
+    await nats.close();
+  });
+
+  test("takes a user and a password, and says who is not let in", async () => {
+    const { url } = await server({ config: "authorization { user: ada, password: secret }" });
+    await using system = createSystem();
+    const credentials = { user: "ada", password: "secret" };
+    const cluster = await connectCluster(system, { ...OPTIONS, servers: url, credentials });
+    await cluster.close();
+    const thrown = await connectCluster(system, { ...OPTIONS, servers: url }).catch((error) => error);
+    expect(String(thrown)).toContain("credentials");
+  });
+});
