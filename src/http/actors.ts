@@ -3,13 +3,13 @@ import {
   type AskResult,
   type DeliveryError,
   type Door,
-  logOf,
   type OfferOptions,
   publicIssues,
 } from "../index";
 import { parseJson, type Settle, takePosted } from "./body";
 import type { Endpoint, Part, Site, Visit } from "./contract";
 import type { Watched } from "./disconnects";
+import { logOperation } from "./operation-log";
 import { accepts } from "./preferences";
 import { refuse, refuseError } from "./problem";
 
@@ -218,18 +218,15 @@ function respond(endpoint: Endpoint, reply: unknown): Response {
 /** The response where a handler gave undefined though its protocol has a reply: a mistake, which is logged. */
 function missing({ actor, operation }: Endpoint): Response {
   const sentence = `The handler of ${operation.name} gave no reply`;
-  logOf(actor.ref).error(`${sentence}, which its protocol wants; its actor is exposed as "${actor.name}".`);
+  const what = `${sentence}, which its protocol wants; its actor is exposed as "${actor.name}".`;
+  logOperation(actor.ref, operation.name, what);
   return refuse("handler-failed", `${sentence}.`);
 }
 
 /** The response to a reply that JSON cannot carry, such as a bigint or a circle: a mistake of the handler, which is logged. */
 export function unwritable({ actor, operation }: Endpoint, cause: unknown): Response {
-  logOf(actor.ref).error(
-    `The reply of ${operation.name} of "${actor.name}" cannot be written as JSON: mend its handler.`,
-    {
-      cause,
-    },
-  );
+  const sentence = `The reply of ${operation.name} of "${actor.name}" cannot be written as JSON: mend its handler.`;
+  logOperation(actor.ref, operation.name, sentence, { cause });
   return refuse("handler-failed", `The reply of ${operation.name} cannot be written as JSON.`);
 }
 
@@ -242,14 +239,14 @@ export function failed(endpoint: Endpoint, error: DeliveryError): Response {
 /** Logs what went wrong inside, as the client is not told (P18). */
 export function logFailure({ actor, operation }: Endpoint, error: DeliveryError): void {
   if (error.kind === "handler-failed" || error.kind === "unreachable") {
-    const { message, cause } = error;
-    logOf(actor.ref).error(`${operation.name} of "${actor.name}" failed for a request: ${message}`, { cause });
+    const { kind, message, cause } = error;
+    const sentence = `${operation.name} of "${actor.name}" failed for a request: ${message}`;
+    logOperation(actor.ref, operation.name, sentence, { kind, cause });
   }
   if (error.kind !== "invalid-payload") return;
   const told = publicIssues(error.issues);
   const issues = error.issues.filter((issue, index) => issue !== told[index]);
   if (issues.length === 0) return;
-  logOf(actor.ref).error(`The schema of ${operation.name} of "${actor.name}" failed for a request: mend it.`, {
-    issues,
-  });
+  const sentence = `The schema of ${operation.name} of "${actor.name}" failed for a request: mend it.`;
+  logOperation(actor.ref, operation.name, sentence, { issues });
 }

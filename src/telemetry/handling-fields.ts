@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Context, context, isSpanContextValid, type SpanContext, trace } from "@opentelemetry/api";
-import { type ObservedHandling, type OnEnd, type System, traceContext } from "../index";
+import { isDeliveryError, type ObservedHandling, type OnEnd, StreamError, type System, traceContext } from "../index";
 
 /** The fields that say which handler wrote a line, and in which trace. Their names are those of OpenTelemetry's logs outside of OTLP. */
 export interface LogFields {
@@ -58,9 +58,29 @@ export function logFields(): LogFields {
   return place === undefined ? traceFields(trace.getActiveSpan()?.spanContext()) : fieldsOf(place, context.active());
 }
 
-/** The fields of the handler that threw this error; none where it is not known. */
-export const fieldsOfFailure = (error: unknown): LogFields =>
-  typeof error === "object" && error !== null ? (failures.get(error) ?? {}) : {};
+/** Delivery errors in each other that are looked through. */
+const DEEPEST = 8;
+
+/** The fields of the handler that threw this error, also where others got it as a delivery error; none where it is not known. */
+export function fieldsOfFailure(error: unknown): LogFields {
+  let at = error;
+  for (let depth = 0; depth < DEEPEST && typeof at === "object" && at !== null; depth++) {
+    const known = failures.get(at);
+    if (known !== undefined) return known;
+    const delivery: unknown = isStreamError(at) ? at.error : at;
+    if (!isDeliveryError(delivery) || !("cause" in delivery)) break;
+    at = delivery.cause;
+  }
+  return {};
+}
+
+function isStreamError(value: object): value is StreamError {
+  try {
+    return value instanceof StreamError;
+  } catch {
+    return false; // A proxy that throws.
+  }
+}
 
 function fieldsOf({ handling }: Place, within: Context): LogFields {
   const { address, operation, metadata } = handling;

@@ -81,6 +81,7 @@ describe("an ask by HTTP", () => {
     await expectProblem(await post(gateway, "/actors/counter/fail", null), 500, "handler-failed");
     const [line] = takeLog();
     expect(line?.message).toMatch(/fail of "counter" failed for a request/);
+    expect(line?.details).toMatchObject({ address: "@(counter)", operation: "fail", kind: "handler-failed" });
     expect(String(Reflect.get(line?.details ?? {}, "cause"))).toContain("the secret");
     takeFailures();
   });

@@ -187,6 +187,29 @@ describe("what a system logs", () => {
     expect(JSON.stringify(lines)).not.toContain("the secret");
   });
 
+  test("a failure of a stream or an ask that somebody else logs is told with the handler and its trace", async () => {
+    const { lines, log } = pinoLines();
+    const logger = pinoLogger(log);
+    const system = createSystem({ logger, supervision: { decide: () => "resume" } });
+    logs(system);
+    const text = spawnText(system, () => {
+      throw new Error("it failed");
+    });
+    const options = { metadata: { traceparent } };
+    for (const items of [
+      text.stream("count", 1, options),
+      (await text.ask("shout", "x", options))._unsafeUnwrapErr(),
+    ]) {
+      const cause = "kind" in items ? items : await Array.fromAsync(items).catch((thrown: unknown) => thrown);
+      logger.error("A request failed", { cause });
+    }
+    const fields = { actor: "@(text)", trace_id: TRACE, msg: "A request failed" };
+    expect(lines).toMatchObject([
+      { ...fields, operation: "count" },
+      { ...fields, operation: "shout" },
+    ]);
+  });
+
   test("a dead letter: its reason and address, and nothing of its payload", async () => {
     const { lines, log } = pinoLines();
     const system = createSystem({ logger: pinoLogger(log) });

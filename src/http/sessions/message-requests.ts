@@ -1,7 +1,8 @@
-import { type AskResult, logOf, type Operation, publicIssues, quote, receive } from "../../index";
+import { type AskResult, type Operation, publicIssues, quote, receive } from "../../index";
 import { askFor } from "../actors";
 import { type Settle, takePosted } from "../body";
 import type { Site, Visit } from "../contract";
+import { logOperation } from "../operation-log";
 import { problemOf, refuse, refuseError } from "../problem";
 import { AI_SDK, type EventFormat, SSE } from "../streams/event-format";
 import { eventResponse } from "../streams/event-response";
@@ -178,7 +179,8 @@ export class MessageRequests {
     const encode = (reply: AskResult): Response => {
       if (reply.isOk()) return hasReply ? Response.json(reply.value ?? null) : answered(null);
       if (reply.error.kind === "handler-failed") {
-        logOf(ref).error(`${name} of ${ref.address} failed for a request: ${reply.error.message}`, reply.error);
+        const sentence = `${name} of ${ref.address} failed for a request: ${reply.error.message}`;
+        logOperation(ref, name, sentence, { kind: reply.error.kind, cause: reply.error.cause });
       }
       return refuseError(reply.error);
     };

@@ -1,4 +1,5 @@
-import { type AnyRef, type Clock, type Door, isDeliveryError, logOf, type Metadata, StreamError } from "../../index";
+import { type AnyRef, type Clock, type Door, isDeliveryError, type Metadata, StreamError } from "../../index";
+import { logOperation } from "../operation-log";
 import { type Problem, problemOf, problemOfError } from "../problem";
 import { AI_SDK, chatIn, type EventFormat } from "../streams/event-format";
 import { LONG } from "../streams/event-response";
@@ -71,7 +72,7 @@ export class MessageRun implements Running {
       await this.#store(last, true);
     } catch (thrown) {
       const { ref, operation } = this.#sending;
-      logOf(ref).error(`${operation} of ${ref.address} could not be ended.`, { cause: thrown });
+      logOperation(ref, operation, `${operation} of ${ref.address} could not be ended.`, { cause: thrown });
     } finally {
       this.#session.remove(this.#message);
     }
@@ -142,7 +143,8 @@ export class MessageRun implements Running {
     const failure = thrown instanceof StreamError ? thrown.error : thrown;
     const problem = isDeliveryError(failure) ? problemOfError(failure) : INTERNAL;
     if (problem.status === 500) {
-      logOf(ref).error(`${operation} of ${ref.address} failed for a message of its session.`, { cause: failure });
+      const sentence = `${operation} of ${ref.address} failed for a message of its session.`;
+      logOperation(ref, operation, sentence, { cause: failure });
     }
     return error(problem);
   }
@@ -155,8 +157,9 @@ export class MessageRun implements Running {
         return true;
       } catch (thrown) {
         if (!(thrown instanceof WriteError)) throw thrown;
-        const { ref } = this.#sending;
-        logOf(ref).error(`An event of ${ref.address} could not be stored: ${thrown.message}`, { cause: thrown });
+        const { ref, operation } = this.#sending;
+        const sentence = `An event of ${ref.address} could not be stored: ${thrown.message}`;
+        logOperation(ref, operation, sentence, { cause: thrown });
       }
       if (this.#runtime.isClosing || (this.#problem !== null && !isEnd)) return false;
       await new Promise<void>((resolve) => this.#runtime.clock.setTimer(resolve, PAUSE).unref());

@@ -1,5 +1,6 @@
-import { type ActorStream, logOf, StreamError } from "../../index";
+import { type ActorStream, StreamError } from "../../index";
 import type { Endpoint, EventFeed } from "../contract";
+import { logOperation } from "../operation-log";
 import { type Problem, problemOf, problemOfError } from "../problem";
 import { type AddEvent, type Encoder, formatOf, unnumbered } from "./event-format";
 import { LONG, ticks } from "./event-response";
@@ -49,7 +50,9 @@ export function problemOfThrown(endpoint: Endpoint, thrown: unknown): Problem {
 function tell({ actor, operation }: Endpoint, thrown: unknown): void {
   if (thrown instanceof StreamError && thrown.kind !== "handler-failed") return;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  logOf(actor.ref).error(`${operation.name} of "${actor.name}" failed for a request: ${message}`, { cause: thrown });
+  const sentence = `${operation.name} of "${actor.name}" failed for a request: ${message}`;
+  const details = thrown instanceof StreamError ? { kind: thrown.kind, cause: thrown.cause } : { cause: thrown };
+  logOperation(actor.ref, operation.name, sentence, details);
 }
 
 /** Reads a stream for its one response. */

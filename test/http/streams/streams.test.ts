@@ -9,7 +9,7 @@ const URL_OF = "http://service/actors/feed";
 
 /** A gateway on a clock that stands still. */
 function still(limits: { streams?: number } = {}) {
-  const { system, clock } = createTestSystem();
+  const { system, clock, takeLog } = createTestSystem();
   const feed = spawnFeed(system);
   const gateway = createGateway(system, {
     limits,
@@ -21,7 +21,7 @@ function still(limits: { streams?: number } = {}) {
     await clock.settle();
     return response;
   };
-  return { gateway, clock, open, ...feed };
+  return { gateway, clock, open, takeLog, ...feed };
 }
 
 describe("A stream as server-sent events", () => {
@@ -38,11 +38,12 @@ describe("A stream as server-sent events", () => {
   });
 
   test("P18: ends with the problem where its handler fails, without the text of what was thrown", async () => {
-    const { open } = still();
+    const { open, takeLog } = still();
     const events = await Array.fromAsync(eventsOf(await open("fails", 2)));
     expect(events.map(({ event }) => event)).toEqual(["message", "message", "error"]);
     expect(JSON.parse(events[2]?.data ?? "")).toMatchObject({ kind: "handler-failed", status: 500 });
     expect(events[2]?.data).not.toContain("swordfish");
+    expect(takeLog()[0]?.details).toMatchObject({ address: "@(feed)", operation: "fails", kind: "handler-failed" });
   });
 
   test("is refused with a status where it fails before its first item", async () => {
