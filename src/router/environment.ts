@@ -15,13 +15,14 @@ import { LogLimit } from "../runtime/log-limit";
 import { Settling } from "../runtime/settling";
 import { hearRejection } from "../runtime/thenable";
 import { TimerWheel } from "../runtime/timer-wheel";
+import { CONSOLE_LOG } from "./console-log";
 import { DeadLetters } from "./dead-letters";
 
 /** The options of a router or a system. All are optional. */
 export interface SystemOptions {
   /** The beginning of each log line. Default: `"envoi"`. */
   readonly name?: string;
-  /** Gets the warnings and errors that nobody handled. Default: `console`. */
+  /** Gets the warnings and errors that nobody handled. Default: the console, one line for each, and at most one stack below it. */
   readonly logger?: Logger;
   /** The source of time. Default: the machine's clock; `envoi/testing` has one that tests move. */
   readonly clock?: Clock;
@@ -107,7 +108,7 @@ export function createEnvironment(options: SystemOptions): { environment: ActorE
   checkOptions(options, CHECKS, "a system", "{ askTimeout: 500 }");
   const { name = "envoi", clock = systemClock } = options;
   const enter = captureContext();
-  const logger = guarded(name, options.logger ?? console, enter);
+  const logger = guarded(name, options.logger ?? CONSOLE_LOG, enter);
   const timers = new TimerWheel(clock);
   const afterTurn = (): void => timers.placeStaged();
   const dispatcher = options.dispatcher?.({ clock, afterTurn }) ?? new FairDispatcher(clock, afterTurn);

@@ -121,7 +121,7 @@ export function report(
   level: "warn" | "error" | null,
 ): void {
   const { environment, address, parent } = cell;
-  if (level !== null) environment.logger[level](sentence, { address, cause: error });
+  if (level !== null) environment.logger[level](sentence, { address, operation, cause: error });
   if (!environment.events.hasSubscribers) return;
   const isUnhandled = directive === "escalate" && parent === null;
   environment.events.publish({ kind: "failed", address, operation, error, directive, isUnhandled });
