@@ -59,6 +59,46 @@ test("P4: tell never throws, whoever it is for", async () => {
   expect(takeLog().map((entry) => entry.level)).toEqual(["warn", "error", "warn", "warn"]);
 });
 
+test("P4: options that refuse to be read are a TypeError of the caller, like others that cannot be one, and nothing is sent", () => {
+  const { system, router } = createTestSystem();
+  const Stream = defineProtocol("stream", { say: { payload: Type.Unknown() }, items: { stream: Type.Number() } });
+  const ref = system.spawn("stream", Stream, () => ({ say() {}, async *items() {} }));
+  const refuse = (): never => {
+    throw new Error("not yours");
+  };
+  /** An object whose getter refuses from its read of this number on. */
+  const from = (read: number, key: string): object => {
+    let reads = 0;
+    return new Proxy({ [key]: 1 }, { get: () => (++reads < read ? 1 : refuse()) });
+  };
+  const hostile = [
+    new Proxy({}, { get: refuse, ownKeys: refuse, getPrototypeOf: refuse }),
+    new Proxy({}, { ownKeys: refuse }),
+    from(1, "user"),
+    from(2, "user"), // The metadata is read again for its copy.
+  ];
+  for (const metadata of hostile) {
+    const sends = [
+      () => ref.tell("say", 1, { metadata }),
+      () => ref.ask("say", 1, { metadata }),
+      () => ref.offer("say", 1, { metadata }),
+    ];
+    for (const send of sends) expect(send).toThrow(TypeError);
+  }
+  const options = new Proxy({}, { get: refuse });
+  const sentence = /^The options of an? (tell|ask|offer|stream) cannot be read: .*not yours/;
+  for (const send of [
+    () => ref.tell("say", 1, options),
+    () => ref.ask("say", 1, options),
+    () => ref.offer("say", 1, options),
+    () => ref.stream("items", options),
+  ]) {
+    expect(send).toThrow(TypeError);
+    expect(send).toThrow(sentence);
+  }
+  expect(router.audit().accepted).toBe(0);
+});
+
 test("P4: tell does not throw in the sender when a subscriber to dead letters does", async () => {
   const { router, takeLog } = createTestSystem();
   router.deadLetters.subscribe(() => {

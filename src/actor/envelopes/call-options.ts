@@ -1,6 +1,7 @@
 import { quote } from "../../message/address";
 import type { Metadata } from "../../message/message";
 import { option } from "../../message/option";
+import { sentenceOf } from "../../message/sentence-of";
 
 // The options of a tell, an ask, an offer and a stream.
 
@@ -104,21 +105,29 @@ const PROGRESS = option.function(", such as ({ done, total }) => show(done, tota
 
 /** Throws on invalid options, before anything is sent. */
 export function checkTellOptions(options: TellOptions, what = "a tell"): void {
-  checkObject(options, what, '{ metadata: { user: "Ada" } }');
-  const { metadata, deadline } = options;
-  if (metadata !== undefined) checkMetadata(metadata, what);
-  if (deadline !== undefined) DURATION(deadline, "deadline", what);
+  try {
+    checkObject(options, what, '{ metadata: { user: "Ada" } }');
+    const { metadata, deadline } = options;
+    if (metadata !== undefined) checkMetadata(metadata, what);
+    if (deadline !== undefined) DURATION(deadline, "deadline", what);
+  } catch (thrown) {
+    throw unreadable(thrown, what);
+  }
 }
 
 /** Throws on invalid options, before anything is sent. */
 export function checkAskOptions(options: AskOptions, what = "an ask"): void {
-  checkObject(options, what, "{ timeout: 500 }");
-  const { timeout, signal, metadata, onProgress, canceller } = options;
-  if (metadata !== undefined) checkMetadata(metadata, what);
-  if (signal !== undefined) SIGNAL(signal, "signal", what);
-  if (canceller !== undefined) CANCELLER(canceller, "canceller", what);
-  if (onProgress !== undefined) PROGRESS(onProgress, "onProgress", what);
-  if (timeout !== undefined) DURATION(timeout, "timeout", what);
+  try {
+    checkObject(options, what, "{ timeout: 500 }");
+    const { timeout, signal, metadata, onProgress, canceller } = options;
+    if (metadata !== undefined) checkMetadata(metadata, what);
+    if (signal !== undefined) SIGNAL(signal, "signal", what);
+    if (canceller !== undefined) CANCELLER(canceller, "canceller", what);
+    if (onProgress !== undefined) PROGRESS(onProgress, "onProgress", what);
+    if (timeout !== undefined) DURATION(timeout, "timeout", what);
+  } catch (thrown) {
+    throw unreadable(thrown, what);
+  }
 }
 
 /** Throws on invalid options, before anything is sent. */
@@ -129,13 +138,23 @@ export function checkOfferOptions(options: OfferOptions): void {
 
 /** Throws on invalid options, before anything is sent. */
 export function checkStreamOptions(options: StreamOptions): void {
-  checkObject(options, "a stream", "{ credit: 4 }");
-  const { credit, timeout, abandonedAfter, signal } = options;
-  if (credit !== undefined) COUNT(credit, "credit", "a stream");
-  if (timeout !== undefined) DURATION(timeout, "timeout", "a stream");
-  if (abandonedAfter !== undefined) DURATION(abandonedAfter, "abandonedAfter", "a stream");
-  if (signal !== undefined) SIGNAL(signal, "signal", "a stream");
+  try {
+    checkObject(options, "a stream", "{ credit: 4 }");
+    const { credit, timeout, abandonedAfter, signal } = options;
+    if (credit !== undefined) COUNT(credit, "credit", "a stream");
+    if (timeout !== undefined) DURATION(timeout, "timeout", "a stream");
+    if (abandonedAfter !== undefined) DURATION(abandonedAfter, "abandonedAfter", "a stream");
+    if (signal !== undefined) SIGNAL(signal, "signal", "a stream");
+  } catch (thrown) {
+    throw unreadable(thrown, "a stream");
+  }
   checkTellOptions(options, "a stream");
+}
+
+/** The error for options that a getter or a proxy refuses to give; that of a check stays as it is. */
+export function unreadable(thrown: unknown, what: string): unknown {
+  if (thrown instanceof TypeError || thrown instanceof RangeError) return thrown;
+  return new TypeError(`The options of ${what} cannot be read: ${sentenceOf(thrown)}`, { cause: thrown });
 }
 
 function checkObject(options: object, what: string, example: string): void {

@@ -1,7 +1,7 @@
 import { createMessage, inPattern, isReceived, type Message, type Metadata, markReceived } from "../../message/message";
 import type { Clock } from "../../runtime/clock";
 import type { Deadline, Envelope, Environment, Origin, Recipient, Sent } from "../contract";
-import { checkMetadata, type TellOptions } from "./call-options";
+import { checkMetadata, type TellOptions, unreadable } from "./call-options";
 
 // The origin of a message, and what few messages carry beside their payload. A message without any of it has null, its
 // sender or its Message as its origin: no record is made, and its envelope has no field for it.
@@ -109,8 +109,18 @@ function metadataIn(message: Message | null): Metadata | null {
 export const frozen = (metadata: Metadata): Metadata =>
   Object.isFrozen(metadata) ? metadata : Object.freeze({ ...metadata });
 
-/** Copied even if it is frozen: a getter in it could throw, or give something else, whenever the handler reads it. */
-const copied = (metadata: Metadata): Metadata => Object.freeze({ ...metadata });
+/**
+ * Copied even if it is frozen: a getter in it could throw, or give something else, whenever the handler reads it.
+ *
+ * @throws TypeError when it throws now, though it did not when the options were checked.
+ */
+function copied(metadata: Metadata, before: Metadata | null = null): Metadata {
+  try {
+    return Object.freeze(before === null ? { ...metadata } : { ...before, ...metadata });
+  } catch (thrown) {
+    throw unreadable(thrown, "a message");
+  }
+}
 
 /** The deadline that a message carries, beside the timeout of an ask; null for most. */
 export const deadlineIn = (origin: Origin): Deadline | null => (isSent(origin) ? origin.deadline : null);
@@ -134,7 +144,7 @@ export function deadlineOf(envelope: Envelope): number {
 export function withMetadata(origin: Origin, given: Metadata): Origin {
   if (origin === null) return new SentRecord({ metadata: copied(given) });
   const before = metadataOf({ origin });
-  const metadata = before === null ? copied(given) : Object.freeze({ ...before, ...given });
+  const metadata = copied(given, before);
   if (!isSent(origin)) return isMessage(origin) ? { ...origin, metadata } : sentAs(origin, { metadata });
   const record = new SentRecord(origin); // As in fittingOrigin.
   record.metadata = metadata;
