@@ -110,6 +110,32 @@ describe("values come back", () => {
     expect(JSON.parse(text)).toEqual({ $large: { bytes: 10_310, sha256: expect.any(String), type: "object" } });
     expect(readValue(JSON.parse(text))).toBeInstanceOf(Opaque);
   });
+
+  test("a long list is told by size and hash, also beside transforms that find nothing in it", () => {
+    const list = Array.from({ length: 1_000 }, (_, index) => ({ id: index, note: "y".repeat(20) }));
+    const text = written(list, { limits: { value: 20_000 } });
+    const { $large } = JSON.parse(text);
+    expect($large).toEqual({ bytes: JSON.stringify(list).length, sha256: expect.any(String), type: "list" });
+    expect(written(list, { limits: { value: 20_000 }, transforms: [redact("**.email")] })).toBe(text);
+  });
+
+  test.each([
+    ["dropped", drop("payload[*].note")],
+    ["replaced inside of a text of JSON", replace("payload[*].note.a", "")],
+    ["masked", mask("**.note", { keep: 0 })],
+  ])("a long list is written where it is short once a part of each item is %s", (_, transform) => {
+    const note = JSON.stringify({ a: "y".repeat(40) });
+    const list = Array.from({ length: 1_000 }, (_, index) => ({ id: index, note }));
+    const text = written(list, { limits: { value: 32_000 }, transforms: [transform] });
+    expect(JSON.parse(text)).toHaveLength(1_000);
+    expect(text).not.toContain("yy");
+  });
+
+  test("a long list is written where it is long by texts alone that are told by their hashes", () => {
+    const list = Array.from({ length: 100 }, (_, index) => (index < 64 ? "y".repeat(500) : "z".repeat(1_100)));
+    const text = written(list, { limits: { value: 45_000, text: 1_000 } });
+    expect(JSON.parse(text)).toHaveLength(100);
+  });
 });
 
 describe("nothing that is hostile throws, runs away or breaks the line", () => {

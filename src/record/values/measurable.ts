@@ -14,21 +14,28 @@ export function isMeasurable(value: unknown): boolean {
   return measured(value, LARGEST, 0) >= 0;
 }
 
-/** The characters that are left; negative when there are too many, or it is not plain data. */
-function measured(value: unknown, left: number, depth: number): number {
-  if (typeof value === "string") return left - value.length;
-  if (typeof value !== "object" || value === null) return typeof value === "bigint" ? -1 : left - 1;
-  if (depth === DEEPEST || types.isProxy(value) || "toJSON" in value) return -1;
+/** True for plain data of more than so many characters: those of its keys and texts, without texts that are too long, and one for each value. */
+export function isLongerThan(value: unknown, most: number, longestText: number): boolean {
+  return measured(value, most, 0, longestText) < 0;
+}
+
+/** The characters that are left: negative when there are too many, not a number when it is not plain data. */
+function measured(value: unknown, left: number, depth: number, longestText = Number.POSITIVE_INFINITY): number {
+  if (typeof value === "string") return value.length > longestText ? left : left - value.length;
+  if (typeof value !== "object" || value === null) return typeof value === "bigint" ? Number.NaN : left - 1;
+  if (depth === DEEPEST || types.isProxy(value) || "toJSON" in value) return Number.NaN;
   let rest = left - 1;
   if (Array.isArray(value)) {
-    if (value.length > MOST_ITEMS) return -1; // An empty place takes a hundred times as long as an item.
-    for (let index = 0; index < value.length && rest >= 0; index++) rest = measured(value[index], rest, depth + 1);
+    if (value.length > MOST_ITEMS) return Number.NaN; // An empty place takes a hundred times as long as an item.
+    for (let index = 0; index < value.length && rest >= 0; index++) {
+      rest = measured(value[index], rest, depth + 1, longestText);
+    }
     return rest;
   }
-  if (Object.getPrototypeOf(value) !== Object.prototype) return -1;
+  if (Object.getPrototypeOf(value) !== Object.prototype) return Number.NaN;
   for (const key in value) {
-    if (rest < 0) break;
-    rest = measured((value as Record<string, unknown>)[key], rest - key.length, depth + 1);
+    if (!(rest >= 0)) break;
+    rest = measured((value as Record<string, unknown>)[key], rest - key.length, depth + 1, longestText);
   }
   return rest;
 }

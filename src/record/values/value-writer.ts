@@ -7,6 +7,7 @@ import { Digest } from "./digest";
 import { largeOf } from "./large";
 import { checkedLimits, type Limits, type ValueLimits } from "./limits";
 import { Ordinary } from "./ordinary";
+import { isUntouched } from "./untouched";
 import { Walk } from "./walk";
 
 /** The options of a `ValueWriter`. */
@@ -62,7 +63,9 @@ export class ValueWriter {
     if (place.part === "error") return this.#walk(place).problem(value, spot);
     const text = this.#ordinary.text(value, spot);
     if (text !== undefined) return text;
-    if (this.#ordinary.wasTooLarge && spot === null) return largeOf(value, this.#digest, this.#limits);
+    if (this.#ordinary.wasTooLarge && (spot === null || isUntouched(value, spot, this.#limits.value))) {
+      return largeOf(value, this.#digest, this.#limits);
+    }
     return this.#walk(place).text(value, spot);
   }
 
