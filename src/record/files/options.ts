@@ -37,7 +37,7 @@ export interface RecordingFileOptions {
   /** The time for lines that the file adds, in milliseconds since `startedAt`. Default: since the file was made. */
   readonly now?: (() => number) | undefined;
   readonly rotate?: RotateOptions | undefined;
-  /** `"zstd"` compresses what was gathered in 100 ms, so a crash loses that much. Default: false, which gathers 5 ms. */
+  /** `"zstd"` compresses what was gathered in 100 ms, so a crash loses that much. Default: false, which gathers 20 ms. */
   readonly compress?: "zstd" | false | undefined;
   /** Bytes of lines that wait to be written, a character counted as one, beyond which lines are dropped and counted. Default: 8 MiB. */
   readonly maxBuffer?: number | undefined;

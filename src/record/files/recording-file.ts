@@ -27,7 +27,7 @@ const CLOSE = 10_000;
  * A line that has no room there is dropped and counted. The first write that fails stops the recording for good.
  *
  * A process that exits, by itself or by `process.exit`, writes what waits. One that is killed loses what waits, which is what came in the
- * last 5 ms (100 ms where it is compressed), and what the write that was under way had not done.
+ * last 20 ms (100 ms where it is compressed), and what the write that was under way had not done.
  */
 export class RecordingFile {
   readonly #clock: Clock;

@@ -210,7 +210,7 @@ test("close may be called twice, and takes no line afterwards", async () => {
   expect((await readAll(file.path)).lines.map(({ kind }) => kind)).toEqual(["header", "message", "close"]);
 });
 
-test("a turn's lines are one write, and the next ones wait for 5 ms or a full batch", async () => {
+test("a turn's lines are one write, and the next ones wait for 20 ms or a full batch", async () => {
   using folder = createFolder();
   const clock = createManualClock();
   const { file } = openFile({ to: folder.at("run.ndjson"), clock });
@@ -223,7 +223,10 @@ test("a turn's lines are one write, and the next ones wait for 5 ms or a full ba
   await clock.settle();
   file.append(messageLine(4, 100), true);
   expect([clock.timers, clock.heldTimers]).toEqual([1, 0]); // It keeps no process alive.
-  await clock.advance(5);
+  await clock.advance(19);
+  expect([clock.timers, file.counts.waiting]).toEqual([1, 100]);
+  await clock.advance(1);
+  expect(clock.timers).toBe(0);
   await file.flush();
   expect(file.counts).toMatchObject({ bytes: before + 400, waiting: 0 });
   await file.close();
