@@ -14,6 +14,6 @@ import { RecordedWorld } from "./world";
  */
 export function openRecording(system: System, path: string, options: ValueWriterOptions): Recording {
   const tape = readTape(path);
-  const world = new RecordedWorld({ tape, codec: codecOf(options), match: "content", follows: false });
+  const world = new RecordedWorld({ tape, codec: codecOf(options, tape.header), match: "content", follows: false });
   return new ReplayRecording(system, world, tape.name);
 }

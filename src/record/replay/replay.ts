@@ -6,7 +6,7 @@ import { randomFrom } from "../random";
 import type { Recording } from "../recording";
 import type { ValueWriterOptions } from "../values/value-writer";
 import { ReplayClock } from "./clock";
-import { type Codec, codecOf } from "./codec";
+import { type Codec, codecOf, lackedBy } from "./codec";
 import { isRedactedIn } from "./compare";
 import { type Deviation, noteOf } from "./deviation";
 import { type Comparison, Judge } from "./judge";
@@ -92,12 +92,14 @@ export async function replay(
   const { setup, order = "recorded", compare = "exact", ignore = [], match = "content", patience = 2_000 } = options;
   const clock = new ReplayClock(tape.startedAt);
   const worlds: RecordedWorld[] = [];
-  let codec: Codec = codecOf(writing(options));
+  let written = writing(options);
+  let codec: Codec = codecOf(written, tape.header);
   const stage: ReplayStage = {
     clock,
     random: randomFrom(tape.header.seed),
     recorder(system, given = {}) {
-      codec = codecOf({ ...writing(options), ...writing(given) });
+      written = { ...writing(options), ...writing(given) };
+      codec = codecOf(written, tape.header);
       worlds[0] ??= new RecordedWorld({ tape, codec, match, follows: true });
       return new ReplayRecording(system, worlds[0], typeof recording === "string" ? recording : undefined);
     },
@@ -121,7 +123,11 @@ export async function replay(
       compared: judge.compared,
       answered: world?.answered ?? 0,
       unreadable: judge.unreadable,
-      notes: [...tape.notes, ...notesOn(tape, judge.unreadable, run.sent.length - judge.compared, world)],
+      notes: [
+        ...tape.notes,
+        ...notesOnTransforms(lackedBy(written, tape.header)),
+        ...notesOn(tape, judge.unreadable, run.sent.length - judge.compared, world),
+      ],
     });
   } finally {
     await run.wait(() => system.shutdown({ timeout: 100 }));
@@ -198,6 +204,11 @@ function deviationsOf(world: RecordedWorld | undefined): Deviation[] {
 
 /** The id by which deviations are sorted: first of all the calls that are not in the recording, because others follow from them. */
 const idOf = (deviation: Deviation): number => (deviation.kind === "not-recorded" ? 0 : deviation.message.id);
+
+function notesOnTransforms(lacked: readonly string[]): string[] {
+  if (lacked.length === 0) return [];
+  return [`The replay lacks transforms of the recording (${lacked.join(", ")}): what they hide was not compared.`];
+}
 
 function notesOn(tape: Tape, unreadable: number, unfinished: number, world: RecordedWorld | undefined): string[] {
   const notes: string[] = [];
