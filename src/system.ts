@@ -45,6 +45,8 @@ export interface ShutdownOptions {
    * run of code under way is cut off in both cases. Default: false.
    */
   readonly drain?: boolean;
+  /** True to log nothing of actors that are abandoned: the report names them. Default: false. */
+  readonly quiet?: boolean;
 }
 
 /** The options of a shutdown by a signal. */
@@ -226,8 +228,8 @@ export function createSystem(options: SystemOptions = {}): System {
     }
   };
 
-  async function shutDownOnce(timeout: number, drain: boolean): Promise<ShutdownReport> {
-    const unfinished = await shutDown(environment, timeout, drain);
+  async function shutDownOnce(timeout: number, drain: boolean, isQuiet: boolean): Promise<ShutdownReport> {
+    const unfinished = await shutDown(environment, timeout, drain, isQuiet);
     router.close();
     deadLetters.flush();
     environment.logLimit.flush();
@@ -305,9 +307,9 @@ export function createSystem(options: SystemOptions = {}): System {
     },
     shutdown(options = {}) {
       checkTimeout(options);
-      const { timeout = 5_000, drain = false } = options;
+      const { timeout = 5_000, drain = false, quiet = false } = options;
       if (reported !== null) return reported.then((report) => settling.resolved(report));
-      reported = shutDownOnce(timeout, drain);
+      reported = shutDownOnce(timeout, drain, quiet);
       return reported;
     },
     async [Symbol.asyncDispose]() {

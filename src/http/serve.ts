@@ -68,7 +68,12 @@ const STREAMS = 5_000;
 /** Milliseconds in which the last answers leave for their clients. */
 const LAST = 1_000;
 
-const STOP: OptionChecks<StopOptions> = { streams: option.wait, timeout: option.wait, drain: option.flag };
+const STOP: OptionChecks<StopOptions> = {
+  streams: option.wait,
+  timeout: option.wait,
+  drain: option.flag,
+  quiet: option.flag,
+};
 
 const SERVER: OptionChecks<ServerOptions> = {
   port: option.whole(0, 65_535),

@@ -15,6 +15,11 @@ export interface RecorderOptions {
    */
   readonly mode?: "off" | "record" | "replay";
   /**
+   * In the mode `"replay"`: true to give the last recorded answer again to further calls that are equal to it, so that a recording serves
+   * as a stub of what it recorded. Other modes ignore it. Default: false, and a call is answered as often as it was recorded.
+   */
+  readonly repeat?: boolean;
+  /**
    * The actors whose messages are recorded, both those that they get and those that they send: references, addresses, and patterns in
    * which `*` stands for any characters. Default: all actors.
    */
@@ -86,6 +91,7 @@ const keep: OptionCheck = (value, name, of) => {
 const CHECKS: OptionChecks<RecorderOptions> = {
   to: option.text,
   mode: option.oneOf(...MODES),
+  repeat: option.flag,
   include: option.rule(
     'is an array of references, addresses and patterns, such as ["@(tools/*)"]',
     (value) => Array.isArray(value) && value.every(isIncluded),

@@ -61,6 +61,15 @@ test("P13: shutdown with drain handles first what waits", async () => {
   expect((await Promise.all(asks)).map(outcomeOf)).toEqual(["a", "b", "c"]);
 });
 
+test("P13: a quiet shutdown leaves to its report what does not stop in time", async () => {
+  const { system, clock } = createTestSystem(); // It fails where something was logged.
+  system.spawn("endless", Work, () => ({ work: () => new Promise<string>(() => {}) })).ask("work", "a");
+  await clock.settle();
+  const report = system.shutdown({ timeout: 10, quiet: true });
+  await clock.advance(10);
+  expect(await report).toEqual({ unfinished: [address("endless")] });
+});
+
 test("P13: what does not stop in time is abandoned, logged and named; its askers get `stopped`", async () => {
   const systems = createTestSystem();
   const { clock, system, router, deadLetters } = systems;

@@ -6,12 +6,13 @@ import { abandon, stop } from "../life/lifecycle";
 
 /**
  * Stops all actors of an environment, phase by phase. Abandons those that have not stopped within `timeout`
- * milliseconds, and returns their addresses.
+ * milliseconds, and returns their addresses. Logs them, too, unless it is quiet.
  */
 export async function shutDown(
   environment: ActorEnvironment,
   timeout: number,
   isDraining: boolean,
+  isQuiet = false,
 ): Promise<readonly Address[]> {
   const { directory, timers, logger } = environment;
   environment.isClosed = true;
@@ -27,7 +28,7 @@ export async function shutDown(
   });
   const unfinished = [...directory.all()].map(({ address }) => address);
   for (const root of roots) abandon(root);
-  if (unfinished.length > 0) {
+  if (unfinished.length > 0 && !isQuiet) {
     const who = unfinished.length === 1 ? "An actor" : `${unfinished.length} actors`;
     const first = unfinished.slice(0, 10).join(", ");
     logger.warn(`${who} did not stop within ${timeout} ms, abandoned: ${first}`, { unfinished });

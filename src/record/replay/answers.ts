@@ -2,8 +2,9 @@ import type { Address, Outgoing, Transport } from "../../index";
 import type { Codec } from "./codec";
 import { failAs } from "./errors";
 import type { Call, Library } from "./library";
+import { originIn } from "./origins";
 import type { Player } from "./player";
-import type { RecordedEnd, RecordedMessage, Tape } from "./tape";
+import type { Moment, RecordedEnd, RecordedMessage, Tape } from "./tape";
 
 /** What the answers of one actor outside need. */
 export interface AnswersParts {
@@ -18,13 +19,15 @@ export interface AnswersParts {
   readonly follows: boolean;
   /** Told of each call that has its recorded answer. */
   readonly onMatch: (message: RecordedMessage, call: Call) => void;
-  /** Makes the error of a call that the recording has no answer to. */
-  readonly refuse: (call: Call) => Error;
+  /** Makes the error of a call that the recording has no answer to. @param origin the message from outside that led to it. */
+  readonly refuse: (call: Call, origin: RecordedMessage | undefined) => Error;
 }
 
 /** A stream that is being played. */
 interface Playing {
   readonly message: RecordedMessage;
+  /** True to play it without waiting for its lines. */
+  readonly isEarly: boolean;
   /** The number of items that were handed over. */
   next: number;
   /** The number of items that its reader has room for. */
@@ -50,9 +53,10 @@ export class Answers implements Transport {
     const payload =
       out.payload === undefined ? undefined : codec.write(out.payload, { address: at, operation, part: "payload" });
     const call: Call = { world: name, pattern, operation, payload };
-    const message = library.take(call);
+    const origin = originIn(out.metadata);
+    const message = library.take(call, origin);
     if (message === undefined) {
-      out.fail("handler-failed", refuse(call));
+      out.fail("handler-failed", refuse(call, origin));
       return;
     }
     onMatch(message, call);
@@ -62,9 +66,10 @@ export class Answers implements Transport {
     }
     const answered = tape.answeredBy(message);
     if (answered === undefined) return; // It was handed on to somebody who was not recorded: nobody knows the answer.
-    if (pattern === "ask") this.#answer(out, answered);
+    const isEarly = message.origin !== origin && isBehind(answered, origin);
+    if (pattern === "ask") this.#answer(out, answered, isEarly);
     else {
-      const playing: Playing = { message: answered, next: 0, credit: out.credit, isPlanned: false };
+      const playing: Playing = { message: answered, isEarly, next: 0, credit: out.credit, isPlanned: false };
       this.#streams.set(out, playing);
       this.#planNext(out, playing);
     }
@@ -87,11 +92,11 @@ export class Answers implements Transport {
   }
 
   /** Answers an ask. One that had no answer, or only after the time that this asker has, waits until that time is over. */
-  #answer(out: Outgoing, { at, end }: RecordedMessage): void {
+  #answer(out: Outgoing, { at, end }: RecordedMessage, isEarly: boolean): void {
     const { player, follows, codec } = this.#parts;
     if (end === undefined || isWithoutAnswer(end)) return;
     if (!follows && end.at - at >= out.timeLeft) return;
-    player.plan(end, () => {
+    player.plan(isEarly ? AT_ONCE : end, () => {
       if (end.line.outcome === "handled") out.complete(codec.read(end.line.value));
       else failAs(out, end.line);
     });
@@ -106,7 +111,7 @@ export class Answers implements Transport {
     if (item === undefined ? end === undefined || isWithoutAnswer(end) : playing.credit === 0) return;
     playing.isPlanned = true;
     const plan = (moment: RecordedEnd | (typeof items)[number], play: () => void): void =>
-      player.plan(moment, () => {
+      player.plan(playing.isEarly ? AT_ONCE : moment, () => {
         playing.isPlanned = false;
         if (this.#streams.get(out) === playing) play(); // Its reader may have left.
       });
@@ -127,6 +132,13 @@ export class Answers implements Transport {
     }
   }
 }
+
+/** A moment that every replay has come to. */
+const AT_ONCE: Moment = { index: 0, at: 0 };
+
+/** True for an answer that came behind the end of another request: that one would wait for ever where it is given the answer. */
+const isBehind = ({ end }: RecordedMessage, origin: RecordedMessage | undefined): boolean =>
+  end !== undefined && origin?.end !== undefined && end.index > origin.end.index;
 
 /** A reader that reads on has other code than the one that left. */
 const LEFT = "The recording has no more items: its reader left when it was recorded.";

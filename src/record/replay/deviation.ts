@@ -15,7 +15,10 @@ export interface MessageNote {
   readonly operation: string;
 }
 
-/** Something that was not as it is in the recording. */
+/**
+ * Something that was not as it is in the recording. `origin` is the message from outside that led to a call of something outside; undefined
+ * where nobody knows. Any other deviation is of such a message itself.
+ */
 export type Deviation =
   /** A reply, an item of a stream or an error is another one. */
   | {
@@ -51,11 +54,21 @@ export type Deviation =
   /** It ended after a message to the same actor that it ended before in the recording. */
   | { readonly kind: "order"; readonly message: MessageNote; readonly behind: MessageNote }
   /** Something outside was called in a way that was not recorded; `sentence` has the nearest call that was, and how it differs. */
-  | { readonly kind: "not-recorded"; readonly refusal: Refusal; readonly sentence: string }
+  | {
+      readonly kind: "not-recorded";
+      readonly refusal: Refusal;
+      readonly sentence: string;
+      readonly origin: MessageNote | undefined;
+    }
   /** A call that was matched by its order has another payload. */
-  | { readonly kind: "other-payload"; readonly message: MessageNote; readonly differences: readonly Difference[] }
+  | {
+      readonly kind: "other-payload";
+      readonly message: MessageNote;
+      readonly differences: readonly Difference[];
+      readonly origin: MessageNote | undefined;
+    }
   /** A recorded call of something outside was not made. */
-  | { readonly kind: "unused"; readonly message: MessageNote };
+  | { readonly kind: "unused"; readonly message: MessageNote; readonly origin: MessageNote | undefined };
 
 export const noteOf = ({ line: { id, at, pattern, to, operation } }: RecordedMessage): MessageNote => ({
   id,
@@ -64,3 +77,18 @@ export const noteOf = ({ line: { id, at, pattern, to, operation } }: RecordedMes
   to,
   operation,
 });
+
+/** The message from outside by which deviations are grouped. */
+export const originOf = (deviation: Deviation): MessageNote | undefined =>
+  "origin" in deviation ? deviation.origin : deviation.message;
+
+/**
+ * Sorts deviations by the messages from outside that led to them. Among those of one message, the calls that are not in the recording come
+ * first, because others follow from them. Those of which nobody knows what led to them come before all.
+ */
+export function sorted(deviations: readonly Deviation[]): Deviation[] {
+  const idOf = (deviation: Deviation): number => (deviation.kind === "not-recorded" ? 0 : deviation.message.id);
+  return deviations.toSorted(
+    (a, b) => (originOf(a)?.id ?? 0) - (originOf(b)?.id ?? 0) || idOf(a) - idOf(b), // Stable: in the order of the calls.
+  );
+}

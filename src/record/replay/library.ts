@@ -21,34 +21,78 @@ const MOST_LOOKED_AT = 500;
 /** Longest payloads that are compared to find the nearest one, in bytes. */
 const MOST_BYTES = 1_000_000;
 
+/** Recorded calls of the same payload. */
+interface Equal {
+  readonly messages: readonly RecordedMessage[];
+  /** Those that have not answered, in their order. */
+  readonly left: Set<RecordedMessage>;
+}
+
 interface Shelf {
   readonly messages: readonly RecordedMessage[];
-  /** Those that have not answered, by their payload as text. */
-  readonly byText: Map<string, RecordedMessage[]>;
+  /** By the payload as text. */
+  readonly byText: ReadonlyMap<string, Equal>;
+  /** Those that have not answered, in their order. */
   readonly left: Set<RecordedMessage>;
+}
+
+/** How calls find their answers. */
+export interface LibraryOptions {
+  readonly match: Match;
+  readonly sharesKey: boolean;
+  /** True when it is known which message from outside led to a call. */
+  readonly followsOrigins: boolean;
+  /** True to give the last answer again to further equal calls. */
+  readonly repeats: boolean;
+}
+
+/** A call that was answered by what belongs to another message from outside, which made that call, too. */
+export interface ExtraCall {
+  readonly call: Call;
+  readonly origin: RecordedMessage | undefined;
 }
 
 /** The recorded calls of the world, each of which answers once. */
 export class Library {
   readonly #shelves = new Map<string, Shelf>();
-  readonly #match: Match;
+  readonly #options: LibraryOptions;
   readonly #sharesKey: boolean;
+  /** The recorded calls that have answered one of another origin, and stay for that of their own. */
+  readonly #lent = new Map<RecordedMessage, ExtraCall>();
 
-  constructor(messages: readonly RecordedMessage[], match: Match, sharesKey: boolean) {
-    this.#match = match;
-    this.#sharesKey = sharesKey;
+  constructor(messages: readonly RecordedMessage[], options: LibraryOptions) {
+    this.#options = options;
+    this.#sharesKey = options.sharesKey;
     for (const [key, group] of Map.groupBy(messages, ({ line }) => keyOf(worldOf(line), line))) {
-      const byText = Map.groupBy(group, ({ line }) => textOf(line.payload));
+      const byText = new Map<string, Equal>();
+      for (const [text, equal] of Map.groupBy(group, ({ line }) => textOf(line.payload))) {
+        byText.set(text, { messages: equal, left: new Set(equal) });
+      }
       this.#shelves.set(key, { messages: group, byText, left: new Set(group) });
     }
   }
 
-  /** Takes the recorded call that answers this one. Undefined when there is none. */
-  take(call: Call): RecordedMessage | undefined {
+  /**
+   * Takes the recorded call that answers this one. Undefined when there is none.
+   *
+   * @param origin the message from outside that led to the call. One of the same origin is preferred: the calls that others make stay as
+   * they were. An answer that belongs to another origin is lent, and stays there for the call that it belongs to.
+   */
+  take(call: Call, origin: RecordedMessage | undefined): RecordedMessage | undefined {
     const shelf = this.#shelves.get(keyOf(call.world, call));
-    const found = shelf && (this.#match === "order" ? firstOf(shelf.left) : this.#find(shelf, call.payload));
-    if (found !== undefined) shelf?.left.delete(found);
+    if (shelf === undefined) return undefined;
+    const { match, repeats } = this.#options;
+    const found = match === "order" ? firstOf(shelf.left) : this.#find(shelf, call, origin);
+    if (found === undefined) return repeats ? this.#lastOf(shelf, call.payload) : undefined;
+    if (this.#lent.get(found)?.call === call) return found;
+    shelf.left.delete(found);
+    shelf.byText.get(textOf(found.line.payload))?.left.delete(found);
     return found;
+  }
+
+  /** The calls that were made beyond those that were recorded, and got an answer that belongs to others. */
+  get extra(): ExtraCall[] {
+    return [...this.#lent].filter(([message]) => !this.#isLeft(message)).map(([, call]) => call);
   }
 
   /** The recorded calls of the same operation that have answered, and all of them. */
@@ -65,7 +109,7 @@ export class Library {
 
   /** The recorded calls of the same payload, whether they have answered or not. */
   equalTo(call: Call): readonly RecordedMessage[] {
-    return this.#shelves.get(keyOf(call.world, call))?.byText.get(textOf(call.payload)) ?? [];
+    return this.#shelves.get(keyOf(call.world, call))?.byText.get(textOf(call.payload))?.messages ?? [];
   }
 
   /** The names of the actors outside that were called when it was recorded. */
@@ -98,14 +142,43 @@ export class Library {
   /** The recorded calls that have not answered, in their order. */
   get left(): RecordedMessage[] {
     const left = [...this.#shelves.values()].flatMap((shelf) => [...shelf.left]);
-    return left.sort((a, b) => a.index - b.index);
+    return left.filter((message) => !this.#lent.has(message)).sort((a, b) => a.index - b.index);
   }
 
-  #find(shelf: Shelf, payload: unknown): RecordedMessage | undefined {
-    const exact = shelf.byText.get(textOf(payload))?.find((message) => shelf.left.has(message));
-    if (exact !== undefined) return exact;
-    for (const message of shelf.left) if (areSame(message.line.payload, payload, this.#sharesKey)) return message;
-    return undefined;
+  #isLeft(message: RecordedMessage): boolean {
+    return this.#shelves.get(keyOf(worldOf(message.line), message.line))?.left.has(message) === true;
+  }
+
+  #find(shelf: Shelf, call: Call, origin: RecordedMessage | undefined): RecordedMessage | undefined {
+    const exact = shelf.byText.get(textOf(call.payload))?.left;
+    if (exact !== undefined && exact.size > 0) return this.#preferred(exact, call, origin);
+    return this.#preferred(this.#same(shelf.left, call.payload), call, origin);
+  }
+
+  *#same(messages: Iterable<RecordedMessage>, payload: unknown): Generator<RecordedMessage> {
+    for (const message of messages) if (areSame(message.line.payload, payload, this.#sharesKey)) yield message;
+  }
+
+  /** The last recorded call of the same payload. */
+  #lastOf(shelf: Shelf, payload: unknown): RecordedMessage | undefined {
+    return shelf.byText.get(textOf(payload))?.messages.at(-1) ?? [...this.#same(shelf.messages, payload)].at(-1);
+  }
+
+  /** The first call of the same origin; or the first whose origin is not known; or the first of another one, which is lent. */
+  #preferred(
+    equal: Iterable<RecordedMessage>,
+    call: Call,
+    origin: RecordedMessage | undefined,
+  ): RecordedMessage | undefined {
+    let free: RecordedMessage | undefined;
+    let others: RecordedMessage | undefined;
+    for (const message of equal) {
+      if (!this.#options.followsOrigins || message.origin === origin) return message;
+      if (message.origin === undefined || origin === undefined) free ??= message;
+      else if (!this.#lent.has(message)) others ??= message;
+    }
+    if (free === undefined && others !== undefined) this.#lent.set(others, { call, origin });
+    return free ?? others;
   }
 }
 

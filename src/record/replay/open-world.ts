@@ -1,6 +1,6 @@
 import type { System } from "../../index";
+import type { RecorderOptions } from "../options";
 import type { Recording } from "../recording";
-import type { ValueWriterOptions } from "../values/value-writer";
 import { codecOf } from "./codec";
 import { readTape } from "./read-sync";
 import { ReplayRecording } from "./replay-recording";
@@ -12,8 +12,14 @@ import { RecordedWorld } from "./world";
  *
  * @throws RecordingError when there is no such recording.
  */
-export function openRecording(system: System, path: string, options: ValueWriterOptions): Recording {
+export function openRecording(system: System, path: string, options: RecorderOptions): Recording {
   const tape = readTape(path);
-  const world = new RecordedWorld({ tape, codec: codecOf(options, tape.header), match: "content", follows: false });
+  const world = new RecordedWorld({
+    tape,
+    codec: codecOf(options, tape.header),
+    match: "content",
+    follows: false,
+    repeats: options.repeat,
+  });
   return new ReplayRecording(system, world, tape.name);
 }

@@ -1,4 +1,13 @@
-import { type Clock, checkOptions, nearestName, type OptionChecks, option, quote, type System } from "../../index";
+import {
+  type Clock,
+  checkOptions,
+  nearestName,
+  type OptionChecks,
+  option,
+  quote,
+  type ShutdownReport,
+  type System,
+} from "../../index";
 import { readRecording } from "../files/read-recording";
 import type { RecordingLine } from "../format";
 import type { RecorderOptions } from "../options";
@@ -8,13 +17,13 @@ import type { ValueWriterOptions } from "../values/value-writer";
 import { ReplayClock } from "./clock";
 import { type Codec, codecOf, lackedBy } from "./codec";
 import { isRedactedIn } from "./compare";
-import { type Deviation, noteOf } from "./deviation";
+import { type Deviation, noteOf, sorted } from "./deviation";
 import { type Comparison, Judge } from "./judge";
 import type { Match } from "./library";
 import { ReplayRecording } from "./replay-recording";
 import { createReport, type ReplayReport } from "./report";
 import { Run } from "./run";
-import { Tape } from "./tape";
+import { type RecordedMessage, Tape } from "./tape";
 import { RecordedWorld } from "./world";
 
 /** What a system that is replayed is built with. */
@@ -109,6 +118,8 @@ export async function replay(
   if (typeof system?.shutdown !== "function") {
     throw new TypeError(`The setup of a replay returns the system that it has built; got ${quote(system)}.`);
   }
+  let found: Parameters<typeof createReport>[0];
+  let stopped: ShutdownReport | undefined;
   try {
     await run.play(system, codec, worlds[0]);
     const judge = new Judge(tape, codec, { compare, ignore });
@@ -116,9 +127,9 @@ export async function replay(
     judge.judgeOrder(run.sent);
     const [world] = worlds;
     const unsent = run.unsent.map(({ message, why }): Deviation => ({ kind: "unsent", message: noteOf(message), why }));
-    return createReport({
+    found = {
       recording: tape.name,
-      deviations: [...unsent, ...deviationsOf(world), ...judge.deviations].sort((a, b) => idOf(a) - idOf(b)),
+      deviations: sorted([...unsent, ...deviationsOf(world), ...judge.deviations]),
       sent: run.sent.length,
       compared: judge.compared,
       answered: world?.answered ?? 0,
@@ -128,10 +139,11 @@ export async function replay(
         ...notesOnTransforms(lackedBy(written, tape.header)),
         ...notesOn(tape, judge.unreadable, run.sent.length - judge.compared, world),
       ],
-    });
+    };
   } finally {
-    await run.wait(() => system.shutdown({ timeout: 100 }));
+    stopped = await run.wait(() => system.shutdown({ timeout: 100, quiet: true }));
   }
+  return createReport({ ...found, notes: [...found.notes, ...notesOnEnd(stopped)] });
 }
 
 const FUNCTION = option.function();
@@ -193,17 +205,27 @@ const writing = ({ transforms, keep, key, limits }: Partial<ValueWriterOptions>)
 
 function deviationsOf(world: RecordedWorld | undefined): Deviation[] {
   if (world === undefined) return [];
+  const led = (origin: RecordedMessage | undefined) => ({ origin: origin && noteOf(origin) });
   return [
-    ...world.refused.map(({ refusal, message }): Deviation => ({ kind: "not-recorded", refusal, sentence: message })),
-    ...world.otherPayloads.map(
-      ({ message, differences }): Deviation => ({ kind: "other-payload", message: noteOf(message), differences }),
+    ...world.refused.map(
+      ({ error: { refusal, message }, origin }): Deviation => ({
+        kind: "not-recorded",
+        refusal,
+        sentence: message,
+        ...led(origin),
+      }),
     ),
-    ...world.unused.map((message): Deviation => ({ kind: "unused", message: noteOf(message) })),
+    ...world.otherPayloads.map(
+      ({ message, differences }): Deviation => ({
+        kind: "other-payload",
+        message: noteOf(message),
+        differences,
+        ...led(message.origin),
+      }),
+    ),
+    ...world.unused.map((message): Deviation => ({ kind: "unused", message: noteOf(message), ...led(message.origin) })),
   ];
 }
-
-/** The id by which deviations are sorted: first of all the calls that are not in the recording, because others follow from them. */
-const idOf = (deviation: Deviation): number => (deviation.kind === "not-recorded" ? 0 : deviation.message.id);
 
 function notesOnTransforms(lacked: readonly string[]): string[] {
   if (lacked.length === 0) return [];
@@ -228,4 +250,11 @@ function notesOn(tape: Tape, unreadable: number, unfinished: number, world: Reco
     );
   }
   return notes;
+}
+
+/** Says what a replay leaves behind, as the recording may have: a handler that waits for ever. */
+function notesOnEnd({ unfinished }: ShutdownReport): string[] {
+  if (unfinished.length === 0) return [];
+  const who = unfinished.length === 1 ? "An actor was" : `${unfinished.length} actors were`;
+  return [`${who} still at work when the replay ended, and abandoned: ${unfinished.slice(0, 10).join(", ")}.`];
 }

@@ -1,4 +1,4 @@
-import type { Deviation, MessageNote } from "./deviation";
+import { type Deviation, type MessageNote, originOf } from "./deviation";
 import { printable, show, showDifferences } from "./diff";
 import type { Outcome } from "./sent";
 
@@ -48,12 +48,21 @@ function textOf({
         : "the same";
   const outside = answered === 0 ? "" : `, ${count(answered, "call")} answered from it`;
   const head = `${printable(recording)}: ${found}; ${count(sent, "message")} sent, ${compared} compared${outside}\n`;
-  const shown = deviations
-    .slice(0, MOST_SHOWN)
-    .map((deviation, index) => `\n${index + 1}. ${showDeviation(deviation)}`);
+  const shown = deviations.slice(0, MOST_SHOWN).map((deviation, index) => {
+    const heading = headingOf(deviation, deviations[index - 1]);
+    return `\n${heading}${index + 1}. ${showDeviation(deviation)}`;
+  });
   if (deviations.length > MOST_SHOWN) shown.push(`\n… and ${deviations.length - MOST_SHOWN} more\n`);
   const noted = notes.slice(0, MOST_SHOWN).map((note) => `Note: ${printable(note)}\n`);
   return [head, ...noted, ...shown].join("");
+}
+
+/** Names the message from outside that led to some deviations, above the first of them. */
+function headingOf(deviation: Deviation, before: Deviation | undefined): string {
+  const origin = originOf(deviation);
+  const isLed = "origin" in deviation && origin !== undefined;
+  if (!isLed || (before !== undefined && originOf(before)?.id === origin.id)) return "";
+  return `Led to by ${nameOf(origin)}:\n`;
 }
 
 /** Shows a deviation as a sentence and, below it, the differences. */

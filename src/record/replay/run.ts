@@ -1,6 +1,7 @@
 import { type System, systemClock } from "../../index";
 import type { ReplayClock } from "./clock";
 import type { Codec } from "./codec";
+import { followOrigins } from "./origins";
 import { Sender } from "./send";
 import { type Ends, Sent, watch } from "./sent";
 import type { RecordedMessage, Tape } from "./tape";
@@ -43,6 +44,7 @@ export class Run {
   /** Sends all, and waits for each message whose end is recorded. */
   async play(system: System, codec: Codec, world: RecordedWorld | undefined): Promise<void> {
     watch(system);
+    followOrigins(system);
     const sender = new Sender(system, codec);
     for (const { kind, index, at, message } of this.#tape.steps) {
       if (message.role === "world" && kind !== "message") await this.#clock.advanceBefore(at);

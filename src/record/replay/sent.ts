@@ -139,7 +139,8 @@ function isCancelledWhileHandled({ line, end }: RecordedMessage): boolean {
   return kind === "cancelled" && address === line.to && operation === line.operation;
 }
 
-const sentIn = (metadata: Metadata | undefined): Sent | undefined => {
+/** The message that was sent again with this metadata. Undefined for any other one. */
+export const sentIn = (metadata: Metadata | undefined): Sent | undefined => {
   const mark: unknown = metadata === undefined ? undefined : Reflect.get(metadata, MARK);
   return mark instanceof Sent ? mark : undefined;
 };

@@ -26,6 +26,8 @@ export interface RecordedMessage extends Moment {
    * replayed system sends it itself. `elsewhere`: it went from outside to an actor outside, or to a part of one.
    */
   readonly role: "outside" | "world" | "inside" | "elsewhere";
+  /** The message from outside that led to it: itself, where it came from outside. Undefined where the recording does not know. */
+  readonly origin: RecordedMessage | undefined;
   readonly items: readonly RecordedItem[];
   /** Undefined when the recording ends before the message does. */
   readonly end: RecordedEnd | undefined;
@@ -35,6 +37,7 @@ export interface RecordedMessage extends Moment {
 export type Step = Moment & { readonly kind: "message" | "item" | "end"; readonly message: RecordedMessage };
 
 interface Growing extends RecordedMessage {
+  origin: RecordedMessage | undefined;
   readonly items: RecordedItem[];
   end: RecordedEnd | undefined;
 }
@@ -75,11 +78,17 @@ export class Tape {
           strays++;
           continue;
         }
-        const role = roleOf(line, line.cause === undefined ? undefined : messages.get(line.cause));
-        const message: Growing = { ...moment, line, role, items: [], end: undefined };
+        const cause = line.cause === undefined ? undefined : messages.get(line.cause);
+        const role = roleOf(line, cause);
+        const message: Growing = { ...moment, line, role, origin: cause?.origin, items: [], end: undefined };
+        if (role === "outside") message.origin = message;
         messages.set(line.id, message);
         steps.push({ ...moment, kind: "message", message });
-        if (line.cause !== undefined) caused.set(line.cause, [...(caused.get(line.cause) ?? []), message]);
+        if (line.cause !== undefined) {
+          const group = caused.get(line.cause);
+          if (group === undefined) caused.set(line.cause, [message]);
+          else group.push(message);
+        }
       } else if (line.kind === "item" || line.kind === "end") {
         const message = messages.get(line.of);
         const isLate = message?.end !== undefined && message.end.line.outcome !== "stashed";

@@ -42,21 +42,28 @@ export interface OtherPayload {
   readonly differences: readonly Difference[];
 }
 
+/** A call that the recording has no answer to, and the message from outside that led to it, where that is known. */
+export interface Refused {
+  readonly error: NotRecorded;
+  readonly origin: RecordedMessage | undefined;
+}
+
 /** What a recorded world is made of. */
 export interface WorldParts {
   readonly tape: Tape;
   readonly codec: Codec;
   readonly match: Match;
-  /** True when the system's clock follows the recording. */
+  /** True when a replay leads the system: its clock follows the recording, and a report tells what was not the same. */
   readonly follows: boolean;
+  /** True to give the last answer again to further equal calls. Default: false, and they are refused. */
+  readonly repeats?: boolean | undefined;
 }
 
 /** Answers from a recording what goes to actors outside of the system. */
 export class RecordedWorld implements World {
   readonly seed: number;
-  /** The errors of the calls that the recording has no answer to. */
-  readonly refused: NotRecorded[] = [];
   readonly otherPayloads: OtherPayload[] = [];
+  readonly #refused: Refused[] = [];
   /** The number of calls that were answered. */
   answered = 0;
   readonly #parts: WorldParts;
@@ -67,12 +74,20 @@ export class RecordedWorld implements World {
   constructor(parts: WorldParts) {
     this.#parts = parts;
     this.seed = parts.tape.header.seed;
-    this.#library = new Library(parts.tape.toWorld, parts.match, parts.codec.sharesKey);
+    const { tape, match, codec, follows, repeats = false } = parts;
+    const options = { match, sharesKey: codec.sharesKey, followsOrigins: follows, repeats };
+    this.#library = new Library(tape.toWorld, options);
   }
 
   /** The replay has come to a line: what was answered there is answered now. */
   reach(index: number): void {
     for (const player of this.#players.values()) player.reach(index);
+  }
+
+  /** The calls that the recording has no answer to, with those that it has no answer of their own to. */
+  get refused(): Refused[] {
+    const extra = this.#library.extra.map(({ call, origin }) => ({ error: this.#errorOf(call), origin }));
+    return [...this.#refused, ...extra];
   }
 
   /** The recorded calls by actors that were not made so far, in their order. Nobody knows who would make the others. */
@@ -100,7 +115,7 @@ export class RecordedWorld implements World {
       player,
       follows,
       onMatch: (message, call) => this.#compare(message, call),
-      refuse: (call) => this.#refuse(call),
+      refuse: (call, origin) => this.#refuse(call, origin),
     });
     const { ref } = system.attach(at, protocol, answers, { expose: () => true });
     attached.set(name, { ref, answers });
@@ -114,15 +129,19 @@ export class RecordedWorld implements World {
     if (differences.length > 0) this.otherPayloads.push({ message, differences });
   }
 
-  #refuse(call: Call): NotRecorded {
+  #refuse(call: Call, origin: RecordedMessage | undefined): NotRecorded {
+    const error = this.#errorOf(call);
+    if (this.#parts.follows) this.#refused.push({ error, origin }); // A server of answers may run for long.
+    return error;
+  }
+
+  #errorOf(call: Call): NotRecorded {
     const nearest = this.#library.nearest(call);
     const [equal] = this.#library.equalTo(call);
     const near = equal
       ? { id: equal.line.id, differences: [] }
       : nearest && { id: nearest.message.line.id, differences: nearest.differences };
-    const error = new NotRecorded({ call, nearest: near }, this.#sentence(call, near));
-    this.refused.push(error);
-    return error;
+    return new NotRecorded({ call, nearest: near }, this.#sentence(call, near));
   }
 
   #sentence(call: Call, nearest: Refusal["nearest"]): string {
