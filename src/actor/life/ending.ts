@@ -1,6 +1,7 @@
 import { type DeliveryError, deliveryError } from "../../message/delivery-error";
 import type { Cell } from "../cell/cell";
 import { stopReason } from "../cell/state";
+import { RESTARTING } from "../cell/transitions";
 import type { Envelope } from "../contract";
 import { whenAborted } from "../envelopes/abort";
 import { EnvelopeSource } from "../envelopes/envelope";
@@ -52,6 +53,17 @@ export function discard(cell: Cell): void {
 
 function refuseStopped(cell: Cell, envelope: Envelope): void {
   if (!(envelope instanceof Signal)) cell.refuse(envelope, envelope.failure ?? cell.error("stopped", envelope));
+}
+
+/** Logs that handlers, or children, are not waited for any longer. */
+export function tellOfAbandoned(cell: Cell, late: readonly string[], verb: "end" | "stop"): void {
+  const { environment, address, life } = cell;
+  const goesOn = life === RESTARTING ? "restarts" : "stops";
+  environment.logger.warn(
+    `${address} ${goesOn} without waiting longer for ${late.join(", ")}, which did not ${verb} within ` +
+      `${environment.hookTimeout} ms: abandoned.`,
+    { address, unfinished: late },
+  );
 }
 
 /** Puts the stashed messages before the waiting ones. */

@@ -14,7 +14,7 @@ function functionOf(behaviour: Behaviour | null, hook: Hook): HookFunction | nul
 
 export const hasHook = (behaviour: Behaviour | null, hook: Hook): boolean => functionOf(behaviour, hook) !== null;
 
-/** What a message hands on that made an actor fail, while the actor restarts for it. */
+/** The metadata that the failed message hands on, while the actor restarts for it. */
 const originOf = ({ extras }: Cell): Origin => extras?.restart?.origin ?? null;
 
 /** The signal that calls a hook; null when there is no such hook. */
@@ -31,6 +31,10 @@ export function hookOf(
   signal.origin = originOf(cell);
   return signal;
 }
+
+/** Gives the signal of `onStop`, from the behaviour that the factory returned: a later one has no hooks. */
+export const onStopOf = (cell: Cell): Signal | null =>
+  hookOf(cell, cell.extras?.instance?.behaviours[0] ?? cell.behaviour, "onStop");
 
 /** Puts the hooks of a new instance before all messages. */
 export function putFirstHooks(cell: Cell, behaviour: Behaviour): void {

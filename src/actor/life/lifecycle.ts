@@ -39,8 +39,16 @@ import { Signal } from "../envelopes/signal";
 import type { Ending } from "../observers";
 import type { Directive } from "../supervision";
 import { decisionFor, type Failure, policyFor, report, tellOfHold, withNote } from "./decision";
-import { abandonRunning, abortLifetime, abortSignals, discard, endStreams, restoreStash } from "./ending";
-import { hasHook, hookOf, putFirstHooks } from "./hooks";
+import {
+  abandonRunning,
+  abortLifetime,
+  abortSignals,
+  discard,
+  endStreams,
+  restoreStash,
+  tellOfAbandoned,
+} from "./ending";
+import { hasHook, onStopOf, putFirstHooks } from "./hooks";
 
 // The life of an actor. A step that has to wait suspends the actor, and calls proceed(), which decides the next step.
 
@@ -142,16 +150,6 @@ function waitForHandlers(cell: Cell): void {
     abandonRunning(cell);
     if (cell.activity !== READY) cell.goOn();
   });
-}
-
-function tellOfAbandoned(cell: Cell, late: readonly string[], verb: "end" | "stop"): void {
-  const { environment, address, life } = cell;
-  const goesOn = life === RESTARTING ? "restarts" : "stops";
-  environment.logger.warn(
-    `${address} ${goesOn} without waiting longer for ${late.join(", ")}, which did not ${verb} within ` +
-      `${environment.hookTimeout} ms: abandoned.`,
-    { address, unfinished: late },
-  );
 }
 
 /** Makes the next instance. */
@@ -275,10 +273,6 @@ function endWaiting(cell: Cell): void {
   endHandlers(cell);
   endTimer(cell);
 }
-
-/** From the behaviour that its factory returned: a later one has no hooks. */
-const onStopOf = (cell: Cell): Signal | null =>
-  hookOf(cell, cell.extras?.instance?.behaviours[0] ?? cell.behaviour, "onStop");
 
 /** True when it has no children, watches, stash or the like, and no `onStop`. */
 const hasNothingToEnd = ({ extras, behaviour }: Cell): boolean => extras === null && !hasHook(behaviour, "onStop");
