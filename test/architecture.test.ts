@@ -35,6 +35,7 @@ const DOOR = [
     "server",
     "problem",
     "disconnects",
+    "operation-log",
     "contract",
     "metric-family",
     "limits",
