@@ -29,7 +29,7 @@ export async function acpTypes(): Promise<string> {
   const text = `// Made by scripts/acp-types.ts from schema/v1/schema.json of ${SDK} ${version}, which is Zed Industries' under the Apache
 // License 2.0. Change nothing here.
 
-/** What a side adds to a message of its own. The protocol gives no meaning to it, and the other side may ignore it. */
+/** Additions of a side to a message of its own. The protocol gives them no meaning, and the other side may ignore them. */
 export interface Meta {
   readonly [name: string]: unknown;
 }

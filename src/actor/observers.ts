@@ -28,7 +28,7 @@ export interface ObservedHandling {
    */
   metadata: Metadata;
   /**
-   * What the handler hands on in place of `inheritedMetadata`'s part of its message, to the messages that it sends through its context, to
+   * Metadata that the handler hands on in place of `inheritedMetadata`'s part of its message, to the messages that it sends through its context, to
    * its timers that are set once, to its watches, and to the hooks of a restart that it causes. An observer may assign it before it calls
    * `run`; the message itself stays as it is. Its `metadata` are read when the handler begins something, which most never do. Frozen ones
    * are neither checked nor copied, so that all that the handler sends may share them; a symbol as a key reaches what this handler begins,

@@ -17,7 +17,7 @@ export async function runInTerminal(command: (terminal: Terminal) => Promise<Sta
   const { stdout, stderr } = process;
   for (const stream of [stdout, stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      // Whoever reads may have seen enough, as `head` has.
+      // The reader may have seen enough, as `head` has.
       if (error.code === "EPIPE") process.exit(0);
       if (stream === stdout) stderr.write(`The output could not be written: ${error.message}\n`);
       process.exit(2);

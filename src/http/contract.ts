@@ -261,7 +261,7 @@ export interface Limits {
   readonly requests: number;
 }
 
-/** What the parts of a gateway share. */
+/** The surroundings that all parts of a gateway share. */
 export interface Site {
   readonly system: System;
   readonly clock: Clock;

@@ -8,7 +8,7 @@ export interface ExposedSessions<Signatures, Metadata> {
 }
 
 /**
- * What knows, for the compiler alone, what is exposed: a client's types come from it, without those of Bun. `Sessions` is never for a
+ * Tells the compiler alone what is exposed: a client's types come from it, without those of Bun. `Sessions` is never for a
  * gateway without sessions. What is not known is unknown.
  */
 export interface Exposes<Actors, Sessions = unknown, Topics = unknown> {

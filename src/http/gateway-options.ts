@@ -17,7 +17,7 @@ export interface GatewayOptions<
   Sessions = never,
   Topics extends ExposedTopics = ExposedTopics,
 > extends DocumentOptions {
-  /** What can be reached: actors by the name that they have outside, each with its operations. Nothing else can. */
+  /** The actors that can be reached, by the name that they have outside, each with its operations. Nothing else can. */
   readonly expose: E;
   /** The name of the service, for its documents. Default: `"envoi"`. */
   readonly name?: string;
@@ -34,7 +34,7 @@ export interface GatewayOptions<
    * authenticated. Default: the address of the network peer.
    */
   readonly addressOf?: (request: Request) => string | null | undefined;
-  /** How often each caller may ask, such as `"10/s;100/min"`. Default: as often as it likes. */
+  /** The most requests of each caller, such as `"10/s;100/min"`. Default: no limit. */
   readonly rateLimit?: string | RateLimitOptions;
   /** True to tell clients that prefer it (`Prefer: server-timing`) how long the parts of their request took. Default: false. */
   readonly serverTiming?: boolean;

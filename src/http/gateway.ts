@@ -70,7 +70,7 @@ class SystemGateway implements Site {
   /** True once no more requests are taken. */
   #isClosed = false;
   #running = 0;
-  /** What came beside the last request, mostly the same each time, and the server in it. */
+  /** The second argument of the last request, mostly the same each time, and the server in it. */
   #seen: unknown;
   #server: BunServer | undefined;
   #onIdle: (() => void) | null = null;
@@ -119,7 +119,7 @@ class SystemGateway implements Site {
       throw thrown;
     }
     for (const endpoint of endpointsOf(this)) {
-      // Where callers are asked who they are, a stranger must not learn by a 405 or by OPTIONS which operations there are.
+      // A stranger must not learn by a 405 or by OPTIONS which operations there are, if callers are authenticated.
       this.#table.keep(pathOf(endpoint), options.authenticate === undefined ? methodsOf(endpoint) : undefined);
     }
   }

@@ -1,4 +1,4 @@
-/** What a client would like of its answer (RFC 7240). */
+/** The wishes of a client for its answer (RFC 7240). */
 export interface Preferences {
   /** It does not want to wait: the message is taken, and answered with 202. */
   readonly isAsync: boolean;

@@ -28,7 +28,7 @@ export interface ServerOptions {
    * yourself, as for two servers of one system. They take the place of `system.shutdownOnSignals`.
    */
   readonly signals?: readonly SignalName[];
-  /** How a signal ends the server. Default: streams have 5 seconds, and each phase of the system as long as `system.shutdown()` gives it. */
+  /** The bounds of a shutdown that a signal begins. Default: streams have 5 seconds, and each phase of the system as long as `system.shutdown()` gives it. */
   readonly shutdown?: StopOptions;
 }
 
@@ -48,7 +48,7 @@ export interface StopOptions extends ShutdownOptions {
 
 /** A server that runs. */
 export interface Serving<E = Exposing, Sessions = unknown, Topics = unknown> {
-  /** Where it listens, with a slash at the end. */
+  /** The URL at which it listens, with a slash at the end. */
   readonly url: URL;
   readonly gateway: Gateway<E, Sessions, Topics>;
   /** Bun's server. */
@@ -154,7 +154,7 @@ function listen(
       idleTimeout: idleTimeOf(Math.max(limits.bodyTime, limits.time)),
       maxRequestBodySize: Number.MAX_SAFE_INTEGER, // The gateway refuses by itself, with a sentence.
       development: false, // Else Bun answers what it cannot send with a page that has the stack, and the source around it.
-      reusePort: false, // Which development: false would else turn on: a second server would share the port, and not say so.
+      reusePort: false, // Else `development: false` turns it on, and a second server would share the port in silence.
       error(cause) {
         log.error("A response could not be sent: make a new one for each request.", { cause });
         return refuse("internal-error", SERVICE_FAILED);

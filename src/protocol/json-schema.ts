@@ -121,7 +121,7 @@ function standardSchema(schema: StandardSchemaV1, side: Side): JsonSchema {
   if (typeof converter !== "object" || converter === null) {
     throw new NotJson(`${vendor} offers none (it has no ~standard.jsonSchema)`);
   }
-  const convert: unknown = (converter as Record<Side, unknown>)[side]; // Whether it is a function, is looked at.
+  const convert: unknown = (converter as Record<Side, unknown>)[side]; // Checked below: it may be no function.
   if (typeof convert !== "function") throw new NotJson(`${vendor} offers none for an ${side}`);
   let given: unknown;
   try {

@@ -14,7 +14,7 @@ import { Mark, NOT_CHOSEN, UNWRITTEN } from "./mark";
 import { Correspondents, Route } from "./routes";
 import type { Sink, Values } from "./sink";
 
-/** What a capture is made of. */
+/** The parts of a capture. */
 export interface CaptureParts {
   readonly system: System;
   readonly sink: Sink;

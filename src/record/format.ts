@@ -130,7 +130,7 @@ const schemas = {
       at: At,
       /** The lines that had no room in memory at this place of the recording. */
       lines: Whole,
-      /** How many of them were messages. */
+      /** The number of messages among them. */
       messages: Count,
     },
     { description: "A loss: lines that came faster than they could be written" },

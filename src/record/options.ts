@@ -25,7 +25,7 @@ export interface RecorderOptions {
    */
   readonly include?: readonly Included[];
   /**
-   * What is changed of values before they are written: `redact`, `mask`, `replace`, `drop`. Of several for one place, the first one
+   * The transforms of values before they are written: `redact`, `mask`, `replace`, `drop`. Of several for one place, the first one
    * counts. Default: none but the defaults.
    */
   readonly transforms?: readonly Transform[];

@@ -117,7 +117,7 @@ export class ToAll implements Relay {
       const part = parts[index];
       if (part?.isWaiting) handTo(worker, part, operation);
     }
-    // Which worker of a worker gets it is known only now.
+    // The worker of a worker that gets it is known only now.
     const isNested = this.staff.isOpen && workers.some(({ relay }) => relay !== null);
     if (isNested && envelope instanceof PendingAsk) this.#lookForAsker(envelope);
     return null;

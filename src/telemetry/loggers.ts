@@ -82,7 +82,7 @@ export interface ConsoleLoggerOptions {
   readonly level?: Level;
   /** The source of each line's time. Default: the machine's clock. */
   readonly clock?: Clock;
-  /** What writes a line. Default: `console`. */
+  /** The writer of each line. Default: `console`. */
   readonly console?: Pick<Console, Level>;
 }
 

@@ -1,6 +1,6 @@
 import type { Clock, ClockTimer } from "../index";
 
-/** How late the event loop was for a timer, in milliseconds, over the looks of one period. */
+/** The delay of the event loop for a timer, in milliseconds, over the looks of one period. */
 export interface Delays {
   readonly mean: number;
   readonly max: number;

@@ -210,7 +210,7 @@ function processReadings(meter: Meter): Readings {
   };
 }
 
-/** How late the event loop was, since the values were read last. */
+/** The delay of the event loop since the values were read last. */
 function loopReadings(meter: Meter, { clock }: System, resolution: number): Readings {
   const delay = new LoopDelay(clock, resolution);
   const gauges = (["mean", "max", "p50", "p90", "p99"] as const).map((name) => ({

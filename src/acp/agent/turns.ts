@@ -50,7 +50,7 @@ export class Turn {
     } catch (error) {
       if (!this.#isCancelled) throw refusalIn(error); // A handler that was given up may fail.
     } finally {
-      void items.return(); // What comes after the response is not asked for.
+      void items.return(); // Items after the response are not wanted.
     }
     return this.#isCancelled ? CANCELLED : END_TURN;
   }

@@ -88,7 +88,7 @@ export class RemoteTurn {
     const metadata = this.#trace;
     const beside = metadata === undefined ? {} : { metadata };
     const result = await agent.ask("prompt", { ...prompt, sessionId }, { ...FOREVER, canceller, ...beside });
-    await settled(); // What the agent sent before its response belongs to the turn.
+    await settled(); // Updates that the agent sent before its response belong to the turn.
     this.#isAnswered = true;
     this.#timer?.cancel();
     reader.end();

@@ -1,7 +1,7 @@
 // Made by scripts/acp-types.ts from schema/v1/schema.json of @agentclientprotocol/sdk 2.4.0, which is Zed Industries' under the Apache
 // License 2.0. Change nothing here.
 
-/** What a side adds to a message of its own. The protocol gives no meaning to it, and the other side may ignore it. */
+/** Additions of a side to a message of its own. The protocol gives them no meaning, and the other side may ignore them. */
 export interface Meta {
   readonly [name: string]: unknown;
 }

@@ -46,7 +46,7 @@ export const HAS_ENDED = 3;
 /** The reason and the delay of a restart. */
 export interface Restart {
   readonly error: unknown;
-  /** What the message hands on that failed. The hooks of the restart hand it on, too. */
+  /** The metadata that the failed message hands on. The hooks of the restart hand them on, too. */
   readonly origin: Origin;
   /** The wait before it, in milliseconds. */
   readonly delay: number;

@@ -5,7 +5,7 @@ import type { Ending, HandsOn, ObservedHandling } from "../observers";
 import { checkMetadata } from "./call-options";
 import { deadlineIn, isSent, metadataOf, sentAs } from "./origin";
 
-// What a handler hands on of its message to what it begins: the inherited part of its metadata, or what an observer gave it in their place.
+// A handler hands on a part of its message's metadata to all that it begins: the inherited part, or what an observer gave in its place.
 
 /**
  * The origin of a message that a handler sends: its actor, with what the message that it handles hands on. Most hand on

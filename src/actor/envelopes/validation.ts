@@ -41,7 +41,7 @@ export function checkedReply(
   exposure: Exposure | null = null,
 ): unknown {
   if (operation === null) return result;
-  if (operation?.hasReply !== true) return undefined; // Whatever the handler returned.
+  if (operation?.hasReply !== true) return undefined; // The return value is ignored.
   return validates ? fitting(operation.reply, result, "its reply", exposure) : result;
 }
 

@@ -70,7 +70,7 @@ export interface ActorView {
   readonly current: readonly RunningMessage[];
 }
 
-/** Where the name begins in the address of an actor without a parent. */
+/** The index at which the name begins in the address of an actor without a parent. */
 const ROOT_LENGTH = "@(".length;
 
 class CellView implements ActorView {

@@ -134,7 +134,7 @@ const handled = (result: unknown): HandlingOutcome => ({ kind: "handled", result
 class OutgoingMessage implements Outgoing {
   /** The error of a message that never got there. */
   refusal: DeliveryError | null = null;
-  /** What observers see of it; null where there were none. */
+  /** Its observation; null without observers. */
   relaying: Relaying | null = null;
   readonly #link: Link;
   readonly #envelope: Envelope;
@@ -293,7 +293,7 @@ class OutgoingMessage implements Outgoing {
         if (this.#state !== "open") return;
         if (this.#granted === 0) throw new RangeError(BEYOND);
         this.#granted--;
-        // Where each payload is checked, the stream itself checks its items. It knows no addresses.
+        // The stream itself checks its items if each payload is checked. It knows no addresses.
         const { exposure } = this.#link;
         const checks = exposure !== null || !stream.cell.environment.validatesAlways;
         pushItem(this.#link.cell, stream, this.relaying, checkedItem(this.#operation, item, checks, exposure));

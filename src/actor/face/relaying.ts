@@ -6,7 +6,7 @@ import { Observation, outcomeIn } from "../life/observation";
 import type { Chain } from "../observers";
 import type { Outgoing, Transport } from "../transport";
 
-// What observers see of the messages that transports carry.
+// Observers see the messages that transports carry.
 
 /** A message that is handed to its transport, and the observers around that. */
 export class Relaying extends Observation {
@@ -27,7 +27,7 @@ export class Relaying extends Observation {
     return "relay";
   }
 
-  /** What the transport is handed. */
+  /** The payload as the transport gets it. */
   override get payload(): unknown {
     return this.#out.payload;
   }

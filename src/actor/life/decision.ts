@@ -7,12 +7,12 @@ import type { Origin } from "../contract";
 import { type AnySignatures, refTo } from "../refs/ref";
 import { type Directive, isDirective, type Policy, RestartHistory } from "../supervision";
 
-/** What a handler, a hook or a factory threw. */
+/** The failure of a handler, a hook or a factory. */
 export interface Failure {
   readonly operation: string;
   readonly thrown: unknown;
   readonly sentence: string;
-  /** What the message hands on that failed. */
+  /** The metadata that the failed message hands on. */
   readonly origin: Origin;
 }
 

@@ -3,7 +3,7 @@ import type { Envelope } from "../contract";
 import type { Meters, Series } from "../metrics";
 import type { Ending, HandlingOutcome, ObservedHandling } from "../observers";
 
-// What a message takes that is timed: its wait, and its handler.
+// The times of a timed message: its wait, and its handler.
 
 /** The ways of a turn with one message. */
 export interface Turn {

@@ -24,7 +24,7 @@ export class Watch {
   readonly #watcher: Cell;
   readonly #watched: Cell;
   readonly #callback: (terminated: Terminated) => unknown;
-  /** What the handler that watches hands on. */
+  /** The metadata that the watching handler hands on. */
   readonly #origin: Origin;
   #signal: Signal | null = null;
 

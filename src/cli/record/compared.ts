@@ -4,13 +4,13 @@ import { isRedacted } from "../../record/transforms/redacted";
 /** A message as it is compared: without its times and its id. */
 export interface Compared {
   readonly id: number;
-  /** Who sent what to whom. Messages are matched by it, in order. */
+  /** The sender, the receiver and the operation. Messages are matched by it, in order. */
   readonly key: string;
   /** A hash of what was sent and what came of it. */
   hash: string;
 }
 
-/** What was sent and what came of it. Members that are not there are undefined. */
+/** The content and the outcome of a message. Members that are not there are undefined. */
 export interface Content {
   payload?: unknown;
   metadata?: unknown;
@@ -56,14 +56,14 @@ export async function* contentsOf(
   yield* open.values();
 }
 
-/** How contents are compared. */
+/** The rules by which contents are compared. */
 export interface How {
   readonly ignored: Ignored;
   /** False where the hashes of the recordings are by different keys: they say nothing then. */
   readonly sharesKey: boolean;
 }
 
-/** What is compared of a message: without what is ignored, and the members of each object in order. */
+/** The compared part of a message: without what is ignored, and the members of each object in order. */
 export function comparable(content: Content, { ignored, sharesKey }: How): unknown {
   const left = ignored.reduce<unknown>(without, content);
   return ordered(sharesKey ? left : withoutHashes(left));

@@ -4,7 +4,7 @@ import type { Exchange } from "./summary";
 /** Messages that wait for one before them to end. One that runs longer is shown without its end, which comes on a line of its own. */
 const MOST_WAITING = 1_000;
 
-/** What a reader of messages is told, in the order of the messages. */
+/** The events that a reader of messages gets, in the order of the messages. */
 export type Told =
   | { readonly kind: "header"; readonly header: HeaderLine }
   /** A message, with its outcome where it is known. */

@@ -6,7 +6,7 @@ import { plain, plainJson } from "../plain";
 import type { Status, Terminal } from "../terminal";
 import { durationOf } from "./summary";
 
-/** What is said of a recording. */
+/** The line about a recording. */
 interface Row {
   readonly file: string;
   readonly parts: number;

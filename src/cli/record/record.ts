@@ -41,7 +41,7 @@ export async function record([command = "--help", ...rest]: readonly string[], t
     throw new UsageError(thereIsNo("command", command, Object.keys(COMMANDS)));
   } catch (error) {
     const isTold = error instanceof UsageError || error instanceof RecordingError;
-    // What the system refuses has a code, and says where.
+    // Errors of the operating system have a code, and name the path.
     if (!isTold && !(error instanceof Error && "code" in error)) throw error;
     terminal.err(`${plain(error.message)}\n`); // It may name files, whose names may be a stranger's.
     return 2;

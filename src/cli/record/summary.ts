@@ -29,7 +29,7 @@ export function routeOf({ from, door, to, operation, forwarded, world }: Message
 const payloadOf = ({ payload }: MessageLine): string =>
   payload === undefined ? "" : ` ${clip(plainJson(payload), SHOWN)}`;
 
-/** What came of a message: `handled after 1.2 ms, 17 items`. */
+/** The outcome of a message: `handled after 1.2 ms, 17 items`. */
 export function outcomeOf({ message, end, items }: Exchange): string {
   const streamed = items === 0 ? "" : `, ${items} ${items === 1 ? "item" : "items"}`;
   if (end === undefined) return `no end is recorded${streamed}`;

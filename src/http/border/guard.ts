@@ -20,7 +20,7 @@ export interface GuardOptions {
   readonly authorize?: (caller: Caller | undefined, request: Request) => boolean | Promise<boolean>;
   /** The address of a request's sender behind a proxy that you trust. Default: the address of the network peer. */
   readonly addressOf?: (request: Request) => string | null | undefined;
-  /** How often each caller may ask, such as `"10/s;100/min"`. Default: as often as it likes. */
+  /** The most requests of each caller, such as `"10/s;100/min"`. Default: no limit. */
   readonly rateLimit?: string | Omit<RateLimitOptions, "operations">;
   /** The bounds of a request. Default: those of a gateway, which `Limits` says. */
   readonly limits?: Partial<GuardLimits>;
@@ -34,7 +34,7 @@ export interface Guarded {
   readonly caller: Caller | undefined;
   /** The caller's id, or the address of the sender. */
   readonly owner: string;
-  /** What came beside the request: Bun's server, or the environment of a router. */
+  /** The second argument of the handler: Bun's server, or the environment of a router. */
   readonly server: unknown;
 }
 

@@ -32,7 +32,7 @@ export interface Rated {
   readonly policy: string;
 }
 
-/** Who is limited: a caller by its id, anybody else by the address. */
+/** The key of a limit: a caller by its id, anybody else by the address. */
 export type Visitor = Pick<Visit, "caller" | "owner">;
 
 /** The windows of one limit, and what is told of them. */
@@ -148,8 +148,8 @@ function policyOf(scope: string, text: string, of: string): Policy {
 }
 
 /**
- * What is told of a request. A refusal tells the windows that refused alone: its `Retry-After` must not come before the end of a window that is
- * told (section 6 of the draft).
+ * Gives the headers about a request. A refusal tells the windows that refused alone: its `Retry-After` must not come before
+ * the end of a window that is told (section 6 of the draft).
  */
 function ratedOf({ policy, windows, names }: Policy, { isAllowed, windows: left }: RateTaken): Rated {
   let limit = "";

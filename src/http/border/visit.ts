@@ -16,7 +16,7 @@ export class GatewayVisit implements Visit {
   caller: Caller | undefined = undefined;
   metadata: Metadata | undefined = undefined;
   timing: Timing | null = null;
-  /** What its rate limits said of it. */
+  /** The verdict of its rate limits. */
   rated: readonly Rated[] = UNRATED;
   /** Gives back its place among the requests of its owner. */
   release: (() => void) | null = null;

@@ -12,7 +12,7 @@ import type { Problem, ProblemKind } from "../problem";
  */
 export type ClientErrorKind = ProblemKind | "unknown" | "invalid-response";
 
-/** Why there is no reply. */
+/** The reason why there is no reply. */
 export interface ClientError {
   readonly kind: ClientErrorKind;
   /** A sentence: what happened, to which operation, and what to do. */
@@ -28,7 +28,7 @@ export interface ClientError {
   readonly issues: NonNullable<Problem["issues"]>;
   /** The milliseconds after which the service would be asked again; null where it did not say. */
   readonly retryAfter: number | null;
-  /** What the runtime threw; undefined for a refusal. */
+  /** The error that the runtime threw; undefined for a refusal. */
   readonly cause?: unknown;
 }
 

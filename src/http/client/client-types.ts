@@ -81,7 +81,7 @@ export interface RemoteActor<Signatures> {
   ): Streaming<Signatures, Name>;
 }
 
-/** What a client has beside its actors. An actor of such a name is reached by `actor(name)`. */
+/** The members of a client beside its actors. An actor of such a name is reached by `actor(name)`. */
 export interface ClientTools<E, Sessions = unknown, Topics = unknown> {
   /** An exposed actor by its name. */
   actor<Name extends keyof E & string>(name: Name): RemoteActor<ExposedSignatures<E[Name]>>;

@@ -6,7 +6,7 @@ import { Limit, type Settings, type Timer } from "./settings";
 export interface EventSourceOf {
   /** Names it in sentences. */
   readonly what: string;
-  /** Why it cannot be asked for; null if it can. */
+  /** The reason why it cannot be asked for; null if it can. */
   readonly error: ClientError | null;
   /** True when it may be begun twice. */
   readonly isRepeatable: boolean;

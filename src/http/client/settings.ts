@@ -16,7 +16,7 @@ export interface RetryOptions {
 
 /** The options of a client. */
 export interface ClientOptions {
-  /** Where the gateway is, with its base path, such as `https://service.example/api`. In a page it may be a path, such as `/api`. */
+  /** The URL of the gateway, with its base path, such as `https://service.example/api`. In a page it may be a path, such as `/api`. */
   readonly url: string | URL;
   /** Goes with each request as a bearer token. A function is called for each, so that it can renew the token. Default: none. */
   readonly token?: string | (() => string | Promise<string>);
@@ -32,7 +32,7 @@ export interface ClientOptions {
   readonly timeout?: number;
   /** Milliseconds without a byte after which the connection of a stream, or the socket, counts as lost. Default: 60,000. */
   readonly idle?: number;
-  /** How streams and the socket come back. Default: after a second, and then ever later, ten times. */
+  /** The pauses before streams and the socket connect again. Default: after a second, and then ever later, ten times. */
   readonly retry?: RetryOptions;
   /** For tests. Default: the runtime's timers. */
   readonly clock?: Pick<Clock, "setTimer">;

@@ -21,7 +21,7 @@ export class SocketCalls implements Calls {
   #link: SocketLink | null = null;
   /** All that are open: one that the gateway is about to close still answers. */
   readonly #links = new Set<SocketLink>();
-  /** Why the last one was lost. */
+  /** The reason why the last one was lost. */
   #reason = "";
   #lastId = 0;
   #failures = 0;

@@ -257,7 +257,7 @@ export const errorIn = (frame: Frame, what: string): ClientError => errorOfProbl
 
 const isFrame = (frame: unknown): frame is Frame => isObject(frame) && typeof frame["kind"] === "string";
 
-/** Why a message is not sent: it would end the socket, and with it all other messages. */
+/** The reason why a message is not sent: it would end the socket, and with it all other messages. */
 function refusalOf({ what, text }: Call, bytes: number, { text: most, depth }: SocketLimits): ClientError | undefined {
   // For a short text, the bytes are a bound.
   if (bytes + 1 > most && encoder.encode(text).length + 2 > most) {

@@ -16,7 +16,7 @@ export class Gap {
 export interface SocketSource {
   /** Names it in sentences. */
   readonly what: string;
-  /** Why it cannot be asked for; null if it can. */
+  /** The reason why it cannot be asked for; null if it can. */
   readonly error: ClientError | null;
   /** Sends the frame that begins it, and gives its id. */
   begin(call: Pick<Call, "take" | "fail">): string;

@@ -10,7 +10,7 @@ export interface Manifest {
   readonly version: string;
   /** The exposed operations of each protocol, by name. */
   readonly protocols: { readonly [protocol: string]: { readonly [operation: string]: ManifestOperation } };
-  /** Where each exposed operation is. */
+  /** The place of each exposed operation. */
   readonly endpoints: readonly ManifestEndpoint[];
   /** The other routes of the gateway. */
   readonly routes: readonly { readonly method: string; readonly path: string; readonly summary: string }[];
@@ -97,7 +97,7 @@ export function manifestOf(site: Site): Manifest {
   };
 }
 
-/** What JSON leaves out, left out, so that the manifest has a canonical form. */
+/** Drops what JSON leaves out, so that the manifest has a canonical form. */
 const withoutAbsent = (value: object): ManifestOperation => JSON.parse(JSON.stringify(value));
 
 /**
@@ -111,7 +111,7 @@ const withoutAbsent = (value: object): ManifestOperation => JSON.parse(JSON.stri
  */
 export function signManifest(manifest: Manifest, privateKey: KeyObject | string): SignedManifest {
   const key = checkKey(privateKey, "private");
-  // What was signed before loses its signature.
+  // An earlier signature is dropped.
   const { signature: _, ...unsigned } = manifest as Manifest & { readonly signature?: unknown };
   let text: string;
   try {

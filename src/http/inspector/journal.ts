@@ -84,7 +84,7 @@ class Ring {
  * between two looks: a flood of them costs no more than that.
  */
 export class Journal {
-  /** When it was made: numbers of entries are those of another service where this differs. In milliseconds since 1970. */
+  /** The time at which it was made, in milliseconds since 1970. Another time means another service, with other numbers of entries. */
   readonly since: number;
   readonly #system: System;
   /** Starts and stops have entries of their own number, or they would push out the failures. */

@@ -63,7 +63,7 @@ export class FormattedView implements EventLog {
     const encoder = this.#format.encoder();
     const before = this.#view.rowUpTo(id);
     if (before === "gone") return "gone";
-    if (before !== null) partsOf(encoder, before); // What an encoder writes follows from the event before alone.
+    if (before !== null) partsOf(encoder, before); // The output of an encoder depends on the event before alone.
     return encoder;
   }
 }

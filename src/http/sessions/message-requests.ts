@@ -18,7 +18,7 @@ import type { MessageRow } from "./store";
 /** An operation that clients of sessions may call. */
 export interface SessionOperation {
   readonly operation: Operation;
-  /** How its streams are written. */
+  /** The format of its streams. */
   readonly format: EventFormat;
 }
 

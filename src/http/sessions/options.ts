@@ -20,7 +20,7 @@ export interface Session<Metadata = Readonly<Record<string, unknown>>> {
   readonly id: string;
   /** The owner of the session: the caller's id, or the address of the network peer. */
   readonly owner: string;
-  /** What its client gave when it made the session. Without a schema it is a JSON object that nobody checked. */
+  /** The metadata that the client gave with the new session. Without a schema it is a JSON object that nobody checked. */
   readonly metadata: Metadata;
   /** In milliseconds since 1970. */
   readonly createdAt: number;
@@ -85,7 +85,7 @@ export interface SessionsOptions<
    * last moments, and never damages the file. `"power"`: it survives a power cut, too, and each event waits for the disk. Default: `"process"`.
    */
   readonly durability?: "process" | "power";
-  /** What is kept, and for how long. Default: each bound has its own, which `KeepOptions` says. */
+  /** The bounds of what is kept. Default: those of `KeepOptions`. */
   readonly keep?: KeepOptions;
   /** Milliseconds after which an idle actor is stopped; the next message makes it again. Default: 60,000. */
   readonly idle?: number;

@@ -1,6 +1,6 @@
 import { refuse } from "../problem";
 
-// What requests about sessions say, or the refusal.
+// Reads the fields of requests about sessions, or gives the refusal.
 
 /** The idempotency key of a request, null for none. */
 export function keyOf({ headers }: Request): string | null | Response {

@@ -168,7 +168,7 @@ export class SessionBook implements Runtime {
       id,
       owner,
       createdAt,
-      // What the schema of the options makes of it, which the factory's type says; a JSON object where there is no schema.
+      // The factory's type says what the schema makes of it. Without a schema it is a JSON object.
       metadata: (parsed?.isOk() === true ? parsed.value : given) as never,
       *events(): Iterable<SessionEvent> {
         let after = 0;

@@ -63,7 +63,7 @@ export class Writer {
   }
 
   async #run(): Promise<void> {
-    await null; // What comes in this turn goes into the first batch.
+    await null; // The first batch takes all that comes in this turn.
     while (this.#waiting.length > 0) {
       const writes = this.#waiting;
       this.#waiting = [];
@@ -77,7 +77,7 @@ export class Writer {
         this.failures++;
         for (const { reject } of writes) reject(new WriteError(failure));
       }
-      // What waits for these may write at once: one more turn of the microtasks brings that into the next batch.
+      // Code that waits for these may write at once: one more turn of the microtasks brings that into the next batch.
       await null;
     }
     this.#isRunning = false;

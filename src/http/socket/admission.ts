@@ -1,6 +1,6 @@
 import type { Problem } from "../problem";
 
-/** Why something may not begin. */
+/** The reason why something may not begin. */
 export type Refusal = Problem | Response;
 
 /** A decision, which may come later; undefined when it may begin. */

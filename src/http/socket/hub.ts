@@ -21,7 +21,7 @@ export interface Hub {
   onFrame(): void;
 }
 
-/** Who opened a socket. */
+/** The caller that opened a socket. */
 export interface Visitor {
   /** The request of the handshake. */
   readonly request: Request;

@@ -6,7 +6,7 @@ import { EVENT_STREAM } from "./event-format";
 // Reads of the Durable Streams protocol (github.com/durable-streams/durable-streams, PROTOCOL.md). An offset is the id of the last
 // event that the reader has, as 16 digits.
 
-/** How the events of a log are written by this protocol. */
+/** Writes the events of a log by this protocol. */
 export interface DurableContent {
   readonly type: string;
   /** True where the data of server-sent events is in base64. */

@@ -13,7 +13,7 @@ export interface Encoder {
   error(problem: Problem, add: AddEvent): void;
 }
 
-/** How a stream is written. */
+/** The format of a stream. */
 export interface EventFormat {
   readonly headers: Readonly<Record<string, string>>;
   /** The data of an `end` event that is not named in this format; null where it is written like any other. */

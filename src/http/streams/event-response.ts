@@ -2,7 +2,7 @@ import type { EventFeed, EventLog, Site, Visit } from "../contract";
 import { problemOf, refuse } from "../problem";
 import { type EventFormat, failureOf, SSE, textOf } from "./event-format";
 
-/** How a log is written into a response. */
+/** The format of a log in a response. */
 export interface EventResponseOptions {
   /** The id of the last event that the reader has; 0 for none: `lastEventId` finds it in the request. */
   readonly after: number;
@@ -124,7 +124,7 @@ class LogFeed implements EventFeed {
     await this.#log.changed(this.#at, this.#waiting.signal);
     let text = this.#hasLeft ? "" : this.take();
     while (text !== "" && text.length < LONG && !this.isEnded) {
-      await ticks(); // What comes at once goes out at once, in one chunk.
+      await ticks(); // Events that come together go out together, in one chunk.
       if (this.#log.last <= this.#at || this.#hasLeft) break;
       text += this.take();
     }

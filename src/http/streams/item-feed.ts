@@ -87,7 +87,7 @@ export class ItemFeed implements EventFeed {
     try {
       while (!this.isEnded && count < TOGETHER && this.#text.length < LONG) {
         if (count > 0 && this.#ahead.isPending) {
-          await ticks(); // What comes at once goes out at once, in one chunk.
+          await ticks(); // Items that come together go out together, in one chunk.
           if (this.#ahead.isPending) break;
         }
         const step = await this.#ahead.step();

@@ -150,7 +150,7 @@ export class StreamLog implements EventLog {
       this.#encoder.end(add);
     } catch (thrown) {
       if (this.isEnded) return;
-      void this.#items.return(); // Where an item could not be written.
+      void this.#items.return(); // An item could not be written.
       this.#encoder.error(this.#problemOf(thrown), add);
     }
     this.#end();

@@ -232,7 +232,7 @@ export class RemoteServer {
       const result = await found.call(tool, payload as object | undefined, { signal, onProgress, trace }); // By its schema.
       return replyOf(result, tool, operation, (value) => isSoonChecked(value, width, this.#limits.message));
     } catch (thrown) {
-      // Who has given up waits for no reply: it would be a dead letter. Who asked an actor that begins anew does wait.
+      // An asker that gave up waits for no reply: it would be a dead letter. The asker of an actor that begins anew still waits.
       if (given !== undefined && !isStop(given.up)) throw given.up;
       if (given !== undefined) return LOST;
       const { error, isOver } = errorOf(thrown, this.#sdk, signal);

@@ -84,7 +84,7 @@ function partsOf(schema: Record<string, unknown>, root: JsonSchema, depth: numbe
     for (const each of schemas) later(each, depth, into, into.length);
     return into;
   };
-  const isOpen = "patternProperties" in schema; // What its patterns let in, nobody knows then.
+  const isOpen = "patternProperties" in schema; // Its patterns may let in any name.
   for (const [key, value] of Object.entries(schema)) {
     if (LEFT_OUT.has(key) || (isOpen && key === "additionalProperties")) continue;
     if (key === "allOf") list(listIn(value), all);

@@ -42,7 +42,7 @@ async function* contents(path: string): AsyncGenerator<Chunk> {
     }
   } catch (error) {
     if (!(error instanceof FrameError)) throw error;
-    // Where the next frame begins is not known.
+    // The beginning of the next frame is not known.
     yield { wrong: `${error.message}; nothing behind them can be read`, isTorn: true };
     begun = new Begun();
   }

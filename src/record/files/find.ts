@@ -56,7 +56,7 @@ export async function partsOf(where: string): Promise<RecordingParts | undefined
   return first;
 }
 
-/** Why a file is no recording. What the operating system refuses has a code. */
+/** The reason why a file is no recording. Errors of the operating system have a code. */
 function refusalOf(path: string, error: unknown): RecordingError {
   if (error instanceof RecordingError) return error;
   if (!(error instanceof Error && "code" in error)) throw error;

@@ -47,11 +47,11 @@ export interface RecordingFileOptions {
   readonly onTrouble?: ((trouble: RecordingTrouble) => void) | undefined;
 }
 
-/** What a file has taken and written so far. */
+/** The counts of a file so far: taken and written. */
 export interface FileCounts {
   /** Lines that `append` took. Those that a stop has lost are taken out again. */
   readonly lines: number;
-  /** How many of them are messages. */
+  /** The number of messages among them. */
   readonly messages: number;
   /** Bytes on disk, in all parts, headers included. */
   readonly bytes: number;
@@ -61,7 +61,7 @@ export interface FileCounts {
   readonly waiting: number;
   /** Lines that had no room, or came too late: the recording had stopped. */
   readonly droppedLines: number;
-  /** How many of them are messages. */
+  /** The number of messages among them. */
   readonly droppedMessages: number;
   /** True once trouble has stopped it. */
   readonly isStopped: boolean;

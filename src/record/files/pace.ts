@@ -41,7 +41,7 @@ export class Pace {
     });
   }
 
-  /** What was asked for is being done, or is no longer wanted. */
+  /** Forgets the request: it is being done, or is no longer wanted. */
   cancel(): void {
     this.#timer?.cancel();
     this.#timer = null;

@@ -4,7 +4,7 @@ import { close, constants, fdatasync, fstat, open, openSync, write, writeSync } 
 const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 const MODE = 0o600;
 
-/** Why bytes were not written, and how many of them were before. */
+/** The reason why bytes were not written, and the number of those that were. */
 export class WriteError extends Error {
   readonly written: number;
   constructor(cause: Error, written: number) {

@@ -49,7 +49,7 @@ export class RecordingFile {
   #isStopped = false;
   #lastLook: number;
   #counts = { lines: 0, messages: 0, bytes: 0, parts: 0, droppedLines: 0, droppedMessages: 0 };
-  /** What was dropped since the last `dropped` line. */
+  /** The lines dropped since the last `dropped` line. */
   #lost = { lines: 0, messages: 0 };
   /** Lines that were put into the queue and lines that were written, those of the file itself included. */
   #queued = 0;

@@ -29,7 +29,7 @@ const KINDS: readonly (readonly [new (...args: never[]) => unknown, string])[] =
   ),
 ];
 
-/** How an object is written: its class, where that has a way of its own; "Ref", "Binary", "Error", or "Other" for any other class. */
+/** The way in which an object is written: its class, if that has a way of its own; "Ref", "Binary", "Error", or "Other" for any other class. */
 export function kindOf(value: object): string {
   if (ArrayBuffer.isView(value)) return "Binary";
   if (isDeliveryError(value)) return "Error";

@@ -1,6 +1,6 @@
 import { isDeliveryError } from "../../index";
 
-/** What is written of an error. */
+/** The written form of an error. */
 export interface Problem {
   readonly name?: unknown;
   readonly kind?: unknown;
@@ -24,7 +24,7 @@ export function problemOf(value: unknown): Problem | undefined {
   return problem;
 }
 
-/** What is written where something else than an error was thrown. */
+/** The written form of a thrown value that is no error. */
 export function problemOfOther(thrown: unknown): Problem {
   if (typeof thrown === "string") return { message: thrown };
   const kind = thrown === null ? "null" : typeof thrown;

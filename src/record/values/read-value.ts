@@ -14,7 +14,7 @@ export class Opaque {
   readonly bytes: number | undefined;
   /** The keyed hash. Undefined where there is none. */
   readonly sha256: string | undefined;
-  /** What it was: `text`, `Uint8Array`, `function` … */
+  /** The kind of the value: `text`, `Uint8Array`, `function` … */
   readonly type: string | undefined;
 
   constructor(kind: Opaque["kind"], { bytes, sha256, type }: Record<string, unknown>) {

@@ -12,7 +12,7 @@ import { Walk } from "./walk";
 
 /** The options of a `ValueWriter`. */
 export interface ValueWriterOptions {
-  /** What is changed before it is written. Of several for one place, the first one counts. Default: the defaults alone. */
+  /** The transforms of values before they are written. The first of several for one place counts. Default: the defaults alone. */
   readonly transforms?: readonly Transform[] | undefined;
   /** The names of the defaults that are switched off. Default: none. */
   readonly keep?: readonly DefaultName[] | undefined;

@@ -129,7 +129,7 @@ export class Walk {
         } catch {
           return this.#redacted(value, depth);
         }
-        // What it has made is not replaced again inside: `{ name: { name: … } }` would have no end.
+        // Its result is not replaced again inside: `{ name: { name: … } }` would have no end.
         const below = Object.is(replaced, value) ? spot.passed() : spot.without();
         return this.#named(replaced, below, transform.isNamed ? null : suspicion, depth, isListed);
       }

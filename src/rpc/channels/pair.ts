@@ -36,7 +36,7 @@ class PairEnd implements Channel {
     this.#intake = new Intake(events, host.clock, () => this.#emptied());
     if (this.#isPaused) this.#intake.pause();
     if (this.#isClosed) host.clock.microtask(() => events.closed());
-    else host.clock.microtask(this.#deliver); // What came before.
+    else host.clock.microtask(this.#deliver); // Delivers the earlier frames.
   }
 
   send(text: string): boolean {

@@ -2,9 +2,9 @@ import type { Context } from "@opentelemetry/api";
 import { type HandsOn, inheritedBy, type Metadata, type ObservedHandling } from "../../index";
 import { metadataWithout, Scope } from "./scope";
 
-// What a handler in a span hands on: the metadata that stand for its span, and the others that its message hands on anyway.
+// A handler in a span hands on the metadata that stand for its span, and the others that its message hands on anyway.
 
-/** What a handling in a context hands on. It also tells the context of a handling, which saves a field for it. */
+/** Gives the metadata that a handling in a context hands on. The result also tells the context of a handling, which saves a field for it. */
 export function handsOn(handling: ObservedHandling, own: Context): HandsOn {
   if (!(own instanceof Scope)) return new Handed(handling, own);
   return hasOthers(handling.metadata) ? new Handed(handling, own) : own;

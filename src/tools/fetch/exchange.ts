@@ -57,7 +57,7 @@ function sendTo(
     protocol: "http1.1", // HTTP/3 could be offered by the server at another host and port.
     decompress: false, // Its size is not bounded there: see body.ts.
     tls: {
-      rejectUnauthorized: true, // Whatever the environment says.
+      rejectUnauthorized: true, // The environment cannot turn it off.
       ...(literal === null && { serverName: host }),
       ...(ca !== undefined && { ca }),
     },

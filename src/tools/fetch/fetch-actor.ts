@@ -67,7 +67,7 @@ async function whole(
   }
 }
 
-/** What the handler of a stream must read: a generator's body runs after its handler has returned. */
+/** The parts that the handler of a stream must read itself: a generator's body runs after its handler has returned. */
 interface Begun {
   readonly signal: AbortSignal;
   readonly trace: TraceContext | undefined;

@@ -74,7 +74,7 @@ export async function callBy(
   if ("fault" in read) return failure("invalid-arguments", read.fault);
   const given = read.value as object; // It was found to be one.
   const { isWrapped, schema } = tool.root;
-  // Where the input may be left out, one under a misspelt name would be left out in silence.
+  // If the input may be left out, one under a misspelt name would be ignored in silence.
   if (isWrapped && schema["required"] === undefined && !Object.hasOwn(given, INPUT) && Object.keys(given).length > 0) {
     return failure("invalid-arguments", `This tool takes one argument, "${INPUT}". Leave the others out.`);
   }

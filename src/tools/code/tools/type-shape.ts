@@ -62,7 +62,7 @@ export class Shapes {
   #shape(given: unknown, outer: Scope, hint: string): Shape {
     if (given === false) return NEVER;
     if (!isNode(given)) return UNKNOWN;
-    if (given["x-json"] === false) return NEVER; // What code sends and gets is JSON.
+    if (given["x-json"] === false) return NEVER; // Code sends and gets JSON.
     const definitions = { ...nodeIn(given["definitions"]), ...nodeIn(given["$defs"]) };
     const scope =
       Object.keys(definitions).length === 0
