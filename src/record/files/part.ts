@@ -1,7 +1,7 @@
-import { close, constants, fdatasync, fstat, open, openSync, write, writeSync } from "node:fs";
+import { close, constants, fdatasync, fstat, open, openSync, read, write, writeSync } from "node:fs";
 
 /** Makes a file that only its owner reads. It fails where there is one: two recordings never share a file. */
-const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
 const MODE = 0o600;
 
 /** The reason why bytes were not written, and the number of those that were. */
@@ -24,6 +24,8 @@ export class Part {
   readonly openedAt: number;
   readonly #fd: number;
   #size = 0;
+  /** The bytes of the last write that has succeeded. */
+  #last: Uint8Array | null = null;
 
   private constructor(path: string, number: number, openedAt: number, fd: number) {
     this.path = path;
@@ -56,6 +58,7 @@ export class Part {
         if (count === 0) throw new Error("nothing could be written");
         written += count;
       }
+      this.#last = bytes;
     } catch (error) {
       throw new WriteError(error as Error, written);
     } finally {
@@ -63,7 +66,12 @@ export class Part {
     }
   }
 
-  /** Adds bytes at once, also those that `write` is at. */
+  /** Adds bytes at once that `write` was given or would be: those that it has written are not written again. */
+  finishSync(bytes: Uint8Array): void {
+    if (bytes !== this.#last) this.writeSync(bytes);
+  }
+
+  /** Adds bytes at once. */
   writeSync(bytes: Uint8Array): void {
     for (let written = 0; written < bytes.length; ) {
       const count = writeSync(this.#fd, bytes, written, bytes.length - written, this.#size + written);
@@ -73,9 +81,22 @@ export class Part {
     this.#size += bytes.length;
   }
 
-  /** True once the file is in no folder any more: what is written then is read by nobody. */
-  async isDeleted(): Promise<boolean> {
-    return (await once<{ readonly nlink: number }>((done) => fstat(this.#fd, done))).nlink === 0;
+  /**
+   * Looks whether the file is still what was written: what is added to one that was deleted or cut off is read by nobody.
+   *
+   * @throws Error when it is not.
+   */
+  async check(): Promise<void> {
+    const { nlink, size } = await once<Stats>((done) => fstat(this.#fd, done));
+    if (nlink === 0) throw new Error("somebody deleted the file");
+    // A write behind the end of an emptied file has filled it with zeros up to there. No header begins with one.
+    if (size < this.#size || (await this.#firstByte()) === 0) throw new Error("somebody cut the file off");
+  }
+
+  async #firstByte(): Promise<number | undefined> {
+    const byte = new Uint8Array(1);
+    await once<number>((done) => read(this.#fd, byte, 0, 1, 0, done));
+    return byte[0];
   }
 
   /** Waits until the disk has it, and closes it. */
@@ -89,6 +110,7 @@ export class Part {
   }
 }
 
+type Stats = { readonly nlink: number; readonly size: number };
 type Done<Value> = (error: NodeJS.ErrnoException | null, value: Value) => void;
 
 const once = <Value>(start: (done: Done<Value>) => void): Promise<Value> =>

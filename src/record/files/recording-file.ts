@@ -17,7 +17,7 @@ import { Part, WriteError } from "./part";
 import { lossOf, stopOf } from "./sentences";
 import { type Batch, FULL_BATCH, isTooLong, type Kind, LINE, MESSAGE, OWN, Waiting } from "./waiting";
 
-/** The time between two looks whether the file is still there, in milliseconds. */
+/** The time between two looks whether the file is still what was written, in milliseconds. */
 const LOOK = 1_000;
 /** The longest time that `close` waits for the disk, in milliseconds. */
 const CLOSE = 10_000;
@@ -137,7 +137,7 @@ export class RecordingFile {
     const part = this.#part;
     if (part === null) return;
     try {
-      if (this.#batch !== null) part.writeSync(this.#bytes ?? encodeSync(this.#batch.lines, this.#isCompressed));
+      if (this.#batch !== null) part.finishSync(this.#bytes ?? encodeSync(this.#batch.lines, this.#isCompressed));
       if (this.#lost.lines > 0) this.#tellLoss();
       for (let batch = this.#waiting.take(); batch !== undefined; batch = this.#waiting.take()) {
         part.writeSync(encodeSync(batch.lines, this.#isCompressed));
@@ -188,7 +188,7 @@ export class RecordingFile {
   }
 
   #at(): number {
-    return Math.round(this.#now() * 1_000) / 1_000;
+    return Math.max(0, Math.round(this.#now() * 1_000) / 1_000); // A clock may go back.
   }
 
   /** Begins to write, if nothing is being written. */
@@ -232,12 +232,12 @@ export class RecordingFile {
     }
   }
 
-  /** Fails if somebody has deleted the file: what is written would be lost in silence. */
+  /** Fails if somebody has deleted the file or cut it off: what is written would be lost in silence. */
   async #look(): Promise<void> {
     const now = this.#clock.monotonicTime();
     if (now - this.#lastLook < LOOK) return;
     this.#lastLook = now;
-    if (await this.#part?.isDeleted()) throw new Error("somebody deleted the file");
+    await this.#part?.check();
   }
 
   /** Begins the next part where this one is too large with so many more bytes, or too old. */
@@ -282,10 +282,9 @@ export class RecordingFile {
       this.#start();
       await this.#writing;
     }
-    const part = this.#part;
-    if (part === null) return;
     try {
-      await part.close();
+      await this.#part?.check();
+      await this.#part?.close();
       this.#part = null;
     } catch (error) {
       this.#stop(error as Error);

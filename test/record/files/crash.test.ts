@@ -10,7 +10,9 @@ const KILLS = isLong ? 100 : 12; // Of each form.
 const built = createFolder();
 const program = (name: string): string => built.at(`${name}.js`);
 beforeAll(async () => {
-  const entrypoints = ["writer", "ending"].map((name) => join(import.meta.dir, "programs", `${name}.ts`));
+  const entrypoints = ["writer", "ending", "ending-in-a-write"].map((name) =>
+    join(import.meta.dir, "programs", `${name}.ts`),
+  );
   await Bun.build({ entrypoints, outdir: built.path, target: "bun" });
 }, 60_000);
 afterAll(() => built[Symbol.dispose]());
@@ -53,6 +55,14 @@ describe.each(["plain", "zstd"])("a recording process that is killed: %s", (form
     expect(parts).toBeGreaterThan(KILLS); // Some were rotated.
     if (isLong) console.log(`${form}: ${KILLS} kills, ${messages} messages in ${parts} parts, ${torn} torn`);
   }, 120_000);
+
+  test("that exits when the disk has a write, before the recording knows, writes nothing twice", async () => {
+    using folder = createFolder();
+    const ended = Bun.spawn([process.execPath, program("ending-in-a-write"), folder.path, form], { stderr: "ignore" });
+    expect(await ended.exited).toBe(0);
+    const { lines, reader } = await readAll(folder.at(form === "zstd" ? "run.ndjson.zst" : "run.ndjson"));
+    expect([idsOf(lines), reader.faults]).toEqual([upTo(100), []]);
+  });
 
   test.each(["process.exit", "an error that nobody catches", "having nothing more to do"])(
     "that ends by %s loses nothing",

@@ -1,5 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { createManualClock } from "../../../src/testing/index";
 import { createFolder, idsOf, messageLine, openFile, readAll, upTo } from "./folder";
 
@@ -158,6 +167,16 @@ describe("lines that come faster than they are written", () => {
   });
 });
 
+test("a clock that goes back makes no line that a reader passes over", async () => {
+  using folder = createFolder();
+  let time = 0;
+  const { file } = openFile({ to: folder.at("run.ndjson"), now: () => --time });
+  file.append(messageLine(1), true);
+  await file.close();
+  const { lines, reader } = await readAll(file.path);
+  expect([lines.map(({ kind }) => kind), reader.faults]).toEqual([["header", "message", "close"], []]);
+});
+
 describe("trouble stops the recording for good, is told once, and throws nothing:", () => {
   test("the file was deleted", async () => {
     using folder = createFolder();
@@ -181,6 +200,27 @@ describe("trouble stops the recording for good, is told once, and throws nothing
     ]);
     expect(file.counts).toMatchObject({ lines: 1, messages: 1, droppedLines: 2, droppedMessages: 2, isStopped: true });
     expect(existsSync(folder.at("sub"))).toBe(false);
+  });
+
+  test.each([
+    ["deleted", "just before it is closed", (path: string) => rmSync(path), 0],
+    ["cut off", "just before it is closed", (path: string) => truncateSync(path, 0), 0],
+    ["cut off", "a second before", (path: string) => truncateSync(path, 10), 1_000],
+  ] as const)("the file was %s %s", async (_, __, harm, wait) => {
+    using folder = createFolder();
+    const clock = createManualClock();
+    const { file, troubles } = openFile({ to: folder.at("run.ndjson"), clock });
+    file.append(messageLine(1), true);
+    await file.flush();
+    harm(file.path);
+    await clock.advance(wait);
+    file.append(messageLine(2), true); // It is written behind the end, if there is one.
+    await file.flush();
+    await file.close();
+    expect(troubles.map(({ sentence }) => sentence)).toEqual([
+      expect.stringMatching(/stopped, and nothing else did: somebody (deleted the file|cut the file off)/),
+    ]);
+    expect(file.counts.isStopped).toBe(true);
   });
 
   test("the next part cannot be made", async () => {
