@@ -38,7 +38,7 @@ export interface Metrics {
   readonly bounds: readonly number[];
   /** One message in so many is timed. */
   readonly sample: number;
-  /** One row for each operation that has had a message. */
+  /** One row for each operation that has had a message. Protocols of one name count together. */
   readonly operations: readonly OperationMetrics[];
 }
 
@@ -110,9 +110,14 @@ export class Series {
   }
 }
 
+/** The rows of a protocol by operation. */
 type Rows = Record<string, Series>;
 /** Stands for all operations that a protocol lacks. No operation has this name. */
 const UNKNOWN = "";
+
+const emptyRows = (): Rows => Object.create(null) as Rows; // It has no entries of another type.
+/** The operations of what has no protocol. */
+const NONE: Operations = Object.freeze({});
 
 /** Counts and times the messages of one system. */
 export class Meters implements Sampling {
@@ -120,7 +125,10 @@ export class Meters implements Sampling {
   /** Messages that come in envelopes before the next one that is timed; negative when the present one is. */
   untilTimed: number;
   readonly #clock: Clock;
-  readonly #rows = new Map<Operations | null, Rows>();
+  /** By name, so that protocols which are made again and again, for each request say, do not make rows without end. */
+  readonly #named = new Map<string | undefined, Rows>();
+  /** Weak: a count must not keep a protocol alive. */
+  readonly #rows = new WeakMap<Operations, Rows>();
   /** The last row, because messages of one operation come in rows. */
   #operations: Operations | null = null;
   #type = UNKNOWN;
@@ -176,20 +184,30 @@ export class Meters implements Sampling {
   }
 
   #find(operations: Operations | null, type: string): Series {
-    let rows = this.#rows.get(operations);
+    let rows = this.#rows.get(operations ?? NONE);
     if (rows === undefined) {
-      const protocol = operations === null ? undefined : protocolOf(operations);
-      rows = Object.create(null) as Rows; // Empty: it has no entries of another type.
-      for (const name of Object.keys(operations ?? {})) rows[name] = new Series(protocol, name);
-      rows[UNKNOWN] = new Series(protocol, undefined);
-      this.#rows.set(operations, rows);
+      rows = this.#rowsFor(operations ?? NONE);
+      this.#rows.set(operations ?? NONE, rows);
     }
-    return rows[type] ?? (rows[UNKNOWN] as Series); // Made above.
+    return rows[type] ?? (rows[UNKNOWN] as Series); // Made below.
+  }
+
+  /** Those of its operations alone: another protocol of its name may have more. */
+  #rowsFor(operations: Operations): Rows {
+    const protocol = protocolOf(operations);
+    const named = this.#named.get(protocol) ?? emptyRows();
+    this.#named.set(protocol, named);
+    const rows = emptyRows();
+    for (const name of [...Object.keys(operations), UNKNOWN]) {
+      named[name] ??= new Series(protocol, name === UNKNOWN ? undefined : name);
+      rows[name] = named[name];
+    }
+    return rows;
   }
 
   /** The counts and times so far. */
   report(): Metrics {
-    const series = [...this.#rows.values()].flatMap((rows) => Object.values(rows));
+    const series = [...this.#named.values()].flatMap((rows) => Object.values(rows));
     return {
       bounds: BOUNDS,
       sample: this.sample,

@@ -373,6 +373,26 @@ test("observers do not see what the metrics put into a mailbox, and both work to
   expect(row(system.metrics(), "later")?.handlerTime.count).toBe(1);
 });
 
+test("protocols of one name count together, so those that are made for each request make no rows without end", async () => {
+  const { system } = createTestSystem({ metrics: { sample: 1 } });
+  for (let request = 0; request < 100; request++) {
+    const own = request % 2 === 0 ? "even" : "odd";
+    const Request = defineProtocol("request", { run: { reply: Type.Number() }, [own]: { reply: Type.Number() } });
+    const ref = system.spawn(`request-${request}`, Request, () => ({ run: () => request, [own]: () => request }));
+    expect((await ref.ask("run")).unwrapOr(-1)).toBe(request);
+    if (request < 10) await ref.ask(own);
+    await system.stop(ref);
+  }
+  const rows = system
+    .metrics()
+    .operations.map(({ operation, handled, queueTime }) => [operation, handled, queueTime.count]);
+  expect(rows).toEqual([
+    ["run", 100, 100],
+    ["even", 5, 5],
+    ["odd", 5, 5],
+  ]);
+});
+
 test("a system without metrics says how to have some; what cannot be an option is refused", () => {
   expect(() => createSystem().metrics()).toThrow(
     "This system counts nothing: make it with createSystem({ metrics: true }).",
