@@ -63,3 +63,34 @@ test("a prompt carries the trace of the editor's handler to the agent's, and a q
     ["permission", TRACE],
   ]);
 });
+
+test("to cancel a turn carries the trace of its prompt", async () => {
+  const test = createTestSystem();
+  const { system } = test;
+  const seen: Metadata[] = [];
+  const Waiting = defineProtocol("waiting", { prompt });
+  system.resolve("sessions/", (_, id) =>
+    system.spawn(id, Waiting, () => ({
+      async *prompt() {
+        yield agentText("begun");
+        await new Promise<void>(() => {});
+      },
+    })),
+  );
+  const [here, there] = channelPair();
+  const sessions = { prefix: "sessions/", protocol: Waiting } as const;
+  serveAgent(system, there, { name: "agent", version: "1.0.0", sessions });
+  const connecting = connectAgent(system, here, ABOUT);
+  await test.settle();
+  const connection = (await connecting)._unsafeUnwrap();
+  const opening = connection.newSession({ cwd: "/work" });
+  await test.settle();
+  const { ref } = (await opening)._unsafeUnwrap();
+  system.around((handling, run) => {
+    if (handling.kind === "message" && handling.operation === "cancel") seen.push(handling.metadata);
+    run();
+  });
+  for await (const _ of ref.stream("prompt", { prompt: [{ type: "text", text: "go" }] }, { metadata: TRACE })) break;
+  await test.settle();
+  expect(seen).toEqual([TRACE]);
+});

@@ -8,6 +8,7 @@ import {
   type Result,
   type Supervision,
   type System,
+  type TraceContext,
 } from "../../index";
 import {
   type Called,
@@ -116,8 +117,8 @@ export async function connectAgent<Extensions extends Protocols = Record<never, 
       agent,
       log: front.add(sessionId),
       settled: () => ref.ask("settled", FOREVER),
-      cancel() {
-        if (!isOver) agent.tell("cancel", { sessionId });
+      cancel(trace?: TraceContext) {
+        if (!isOver) agent.tell("cancel", { sessionId }, trace === undefined ? {} : { metadata: trace });
         front.cancel(sessionId);
       },
       canClose: peer.capabilities.has(AGENT_METHODS.closeSession),

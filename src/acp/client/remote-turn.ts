@@ -12,8 +12,8 @@ export interface TurnParts {
   readonly log: UpdateLog;
   /** Resolves once all earlier updates are in the log. */
   readonly settled: () => Promise<unknown>;
-  /** Tells the agent to end its turns, and cancels their questions to the user. */
-  readonly cancel: () => void;
+  /** Tells the agent to end its turns, and cancels their questions to the user. It belongs to a trace, if it has one. */
+  readonly cancel: (trace?: TraceContext) => void;
 }
 
 /** Milliseconds that an agent has to end a turn that was left. */
@@ -53,7 +53,7 @@ export class RemoteTurn {
     this.#reader?.end();
     if (this.#reader === undefined) this.#over.resolve();
     if (this.#reader === undefined || this.#isAnswered) return;
-    this.#parts.cancel();
+    this.#parts.cancel(this.#trace);
     this.#timer = this.#clock.setTimer(() => this.#giveUp?.("the agent has not ended its turn"), TO_END);
   }
 

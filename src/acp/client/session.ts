@@ -64,9 +64,9 @@ export function remoteSession(
     async setConfigOption(payload) {
       return replyOf(await ctx.ask(agent, "setConfigOption", { ...payload, sessionId }, FOREVER));
     },
-    cancel: () => parts.cancel(),
+    cancel: () => parts.cancel(traceOf(ctx.metadata)),
     async close() {
-      parts.cancel();
+      parts.cancel(traceOf(ctx.metadata));
       if (parts.canClose) replyOf(await ctx.ask(agent, "closeSession", { sessionId }, FOREVER));
       ctx.stop();
     },
