@@ -241,10 +241,10 @@ test("spans that throw when the tracer is removed: the others end, and the syste
   expect(takeLog()[0]?.message).toContain("threw");
 });
 
-test("without a context manager, a trace goes through handlers all the same", async () => {
+test("without a context manager, a trace goes through handlers all the same, and one line says what is missing", async () => {
   context.disable();
   try {
-    const { system } = createTestSystem();
+    const { system, takeLog } = createTestSystem();
     const { tracer, tree } = traced();
     trace(system, { tracer });
     const back = system.spawn("back", Work, () => ({ run: (text) => text, *count() {}, wait: () => "" }));
@@ -259,9 +259,15 @@ test("without a context manager, a trace goes through handlers all the same", as
     }));
     await front.ask("run", "x");
     expect(tree()).toEqual(["process work.run", "  process work.run", "  process work.run"]);
+    expect(takeLog().map(({ level, message }) => [level, message])).toEqual([
+      ["warn", expect.stringContaining("setGlobalContextManager(new AsyncLocalStorageContextManager().enable())")],
+    ]);
   } finally {
     installContextManager();
   }
+  const { system, takeLog } = createTestSystem();
+  trace(system, { tracer: traced().tracer });
+  expect(takeLog()).toEqual([]);
 });
 
 test("options that are none are refused", () => {

@@ -37,8 +37,8 @@ import { contextIn, metadataWithout, Scope, scopeOf, senderIn } from "./scope";
  * Makes a span of each message that an actor of the system handles, below the span of whoever sent it: another handler, code with an
  * active span, or another process (`traceparent`). The handler runs with its span active. A message whose `traceparent` says that it is not
  * sampled gets none. Names and attributes are those of OpenTelemetry's conventions for messaging, with the actor's address as destination.
- * An error is told by its kind, and nothing of a payload is. Install OpenTelemetry's context manager first. A tracer that throws is logged, and
- * changes nothing.
+ * An error is told by its kind, and nothing of a payload is. Install OpenTelemetry's context manager first: without it, a warning is logged, and
+ * only messages are below each other. A tracer that throws is logged, and changes nothing.
  *
  * @returns a function that removes it, and ends the spans that are open.
  * @throws TypeError when the tracer is none, or an option is invalid.
@@ -48,6 +48,7 @@ import { contextIn, metadataWithout, Scope, scopeOf, senderIn } from "./scope";
  */
 export function trace(system: System, options: TraceOptions): () => void {
   checkTraceOptions(options);
+  if (!keepsContexts()) system.log.warn(NO_MANAGER);
   const tracing = new Tracing(options);
   const { queueTime = true } = options;
   const removeAround = system.around((handling, run) => tracing.observe(handling, run), { queueTime });
@@ -57,6 +58,15 @@ export function trace(system: System, options: TraceOptions): () => void {
     removeOnSend();
     tracing.end(system);
   };
+}
+
+const NO_MANAGER =
+  "trace() found no context manager of OpenTelemetry, so handlers do not run with their spans active, and the spans of a database driver or of fetch are not below them: before trace(), call context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable()), from @opentelemetry/context-async-hooks.";
+
+/** False where no context manager is registered, or one that is not enabled: the API then drops each context in silence. */
+function keepsContexts(): boolean {
+  const probe = ROOT_CONTEXT.setValue(Symbol("envoi.probe"), true);
+  return context.with(probe, () => context.active() === probe);
 }
 
 type Run = (onEnd?: OnEnd) => void;
