@@ -61,20 +61,31 @@ async function contentOf(frame: Uint8Array): Promise<Uint8Array | null> {
 class Begun {
   #bytes: Uint8Array = new Uint8Array(0);
   #start = 0;
+  #end = 0;
 
   get length(): number {
-    return this.#bytes.length - this.#start;
+    return this.#end - this.#start;
   }
 
   add(bytes: Uint8Array): void {
-    const left = this.#bytes.subarray(this.#start);
-    this.#bytes = left.length === 0 ? bytes : Buffer.concat([left, bytes]);
-    this.#start = 0;
+    const left = this.length;
+    if (left === 0) {
+      [this.#bytes, this.#start, this.#end] = [bytes, 0, bytes.length];
+      return;
+    }
+    if (this.#end + bytes.length > this.#bytes.length) {
+      // Twice as much as is needed: to copy all of a long frame for each piece of it took time by the square of its length.
+      const larger = new Uint8Array(2 * (left + bytes.length));
+      larger.set(this.#bytes.subarray(this.#start, this.#end));
+      [this.#bytes, this.#start, this.#end] = [larger, 0, left];
+    }
+    this.#bytes.set(bytes, this.#end);
+    this.#end += bytes.length;
   }
 
-  /** Takes the next whole frame. Null if there is none. */
+  /** Takes the next whole frame, which holds until more is added. Null if there is none. */
   take(): Uint8Array | null {
-    const rest = this.#bytes.subarray(this.#start);
+    const rest = this.#bytes.subarray(this.#start, this.#end);
     const frame = frameAt(rest);
     if (frame === null) return null;
     this.#start += frame.length;

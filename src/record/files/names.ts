@@ -32,6 +32,14 @@ export const isCompressed = (path: string): boolean => path.endsWith(COMPRESSED)
 /** The stem that the parts of a name share: `run` for `run.ndjson`, `run.2.ndjson` and `run.3.ndjson.zst`. */
 export const sharedStem = (path: string): string => seriesOf(path).stem.replace(/\.\d{1,9}$/, "");
 
+/** The path to write in place of one that has the name of a later part (`run.2.ndjson`); undefined for any other one. */
+export function numberedLikePart(path: string): string | undefined {
+  const { folder, stem, extension } = seriesOf(path);
+  const name = `${stem}${extension}`;
+  const better = name.replace(/\.(\d{1,9})(\.[^.]*)?$/, "-$1$2");
+  return better === name ? undefined : join(folder, better);
+}
+
 /** The first series of the form `run`, `run-2`, `run-3`, … of which no part is among the names of a folder. */
 export function freeSeries(wanted: Series, names: readonly string[]): Series {
   const taken = new Set(names.flatMap((name) => stemsOf(name, wanted.extension)));

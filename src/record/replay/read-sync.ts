@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { RecordingError } from "../files/faults";
 import { FrameError, frameAt } from "../files/frames";
@@ -92,8 +92,11 @@ function textsOf(path: string) {
 function contentOf(path: string): { readonly bytes: Uint8Array; readonly isTorn: boolean } {
   let rest: Uint8Array;
   try {
+    // To open a pipe waits for its writer, and a device may have no end.
+    if (!statSync(path).isFile()) throw new RecordingError(`${path} is no file, but a folder, a pipe or a device.`);
     rest = readFileSync(path);
   } catch (cause) {
+    if (cause instanceof RecordingError) throw cause;
     throw new RecordingError(`There is no recording at ${path}.`, { cause });
   }
   if (!isCompressed(path)) return { bytes: rest, isTorn: false };
