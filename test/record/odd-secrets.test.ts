@@ -78,6 +78,23 @@ describe("a secret in a text is redacted", () => {
     );
   });
 
+  test("as one: what stands in the value of an option is no option", () => {
+    expect(written(`curl -u 'ada:a -u b:${SECRET}' x`)).toMatch(/^"curl -u 'ada:redacted:[\w-]{22}' x"$/);
+  });
+
+  test("unless its default is switched off", () => {
+    const writer = new ValueWriter({ keep: ["passwords", "keys"] });
+    const lists = [
+      ["sshpass", "-p", SECRET],
+      ["--password", SECRET],
+      ["-----BEGIN PRIVATE KEY-----", SECRET],
+      `curl -u a:${SECRET}`,
+    ];
+    for (const value of [...lists, `machine a password ${SECRET}`, `name: password\nvalue: ${SECRET}`]) {
+      expect(writer.text(value, PLACE)).toBe(JSON.stringify(value));
+    }
+  });
+
   test("once: a redacted command is redacted to itself", () => {
     const once = written([`curl -u ada:${SECRET} x`, `sshpass -p ${SECRET} x`, `machine a password ${SECRET}`]);
     expect(written(JSON.parse(once))).toBe(once);
@@ -123,6 +140,7 @@ describe("a secret in a value is redacted", () => {
     "parameters of a stack": [{ ParameterKey: "Password", ParameterValue: SECRET }],
     "options of a stack": [{ OptionName: "DBPassword", OptionValue: SECRET }],
     "a header field by its parts": { headerName: "Authorization", headerValue: SECRET },
+    "a name that is long": { [`${"x".repeat(80)}_password`]: SECRET },
     "a variable": { variable: "DB_PASSWORD", value: SECRET },
     "an entry by its id": { id: "password", val: SECRET },
     "an entry of single letters": { k: "token", v: SECRET },
@@ -166,6 +184,7 @@ describe("what only looks alike is written as it is", () => {
     '<Input name="password" value={password} />',
     "name: password\ntype: string",
     "name: PORT\nvalue: 80\n",
+    `name: password\nnote: ${"long ".repeat(40)}\nvalue: plain`,
     "全角の文字：値",
     "a\u200bb: c",
     ["-----BEGIN CERTIFICATE-----", "MIIE", "-----END CERTIFICATE-----"],
