@@ -32,6 +32,8 @@ const TEXTS: Record<string, readonly string[]> = {
     `machine example.com password ${SECRET}`,
     `default login ada password ${SECRET}`,
   ],
+  "a private key without an end": [`-----BEGIN PRIVATE KEY-----\n${SECRET}\n`],
+  "JSON that is nested too deep to be read": [`${"[".repeat(120)}{"password":"${SECRET}"}${"]".repeat(120)}`],
   "a statement of SQL": [
     `CREATE USER ada IDENTIFIED BY '${SECRET}'`,
     `ALTER USER ada IDENTIFIED WITH sha256_password BY '${SECRET}'`,
@@ -49,6 +51,7 @@ const TEXTS: Record<string, readonly string[]> = {
   "a name that looks like another one": [
     `ｐａｓｓｗｏｒｄ: ${SECRET}`,
     `pass\u200bword=${SECRET}`,
+    `to\u200bken=${SECRET}`,
     `pass\u00adword：${SECRET}`,
     `{"ｔｏｋｅｎ":"${SECRET}", `,
   ],
