@@ -47,6 +47,7 @@ export {
   type Forwardable,
   type Forwarded,
   inheritedBy,
+  isRef,
   logOf,
   operationsOf,
   type Ref,

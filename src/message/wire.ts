@@ -41,13 +41,17 @@ export function serializeMessage(message: Message | MessageResponse): Result<str
  * Writes a value as JSON, or says which part JSON cannot carry, as `serializeMessage` does: for what a door sends. `undefined` is
  * written as null. Never throws.
  *
+ * @param replace gives what is written in place of an object that has a `toJSON`, such as a reference, or the object itself. Called
+ * for nothing else, so that plain data costs no more. What it throws comes back as the error.
  * @example
  * writeJson({ at: 3n }) // Err: /at is a bigint, which JSON cannot carry; send a string.
  */
-export function writeJson(value: unknown): Result<string, FormatError> {
+export function writeJson(value: unknown, replace?: (object: object) => unknown): Result<string, FormatError> {
   try {
-    const error = isPlain(value, 0) ? undefined : findUnserializable(value, "", []);
-    return error === undefined ? ok(JSON.stringify(value) ?? "null") : err(error);
+    if (isPlain(value, 0)) return ok(JSON.stringify(value) ?? "null");
+    const error = findUnserializable(value, "", []);
+    if (error !== undefined) return err(error);
+    return ok(JSON.stringify(value, replace && replacerOf(replace)) ?? "null");
   } catch (thrown) {
     return err(
       formatError(
@@ -58,6 +62,15 @@ export function writeJson(value: unknown): Result<string, FormatError> {
     );
   }
 }
+
+/** A replacer for JSON.stringify, which calls it with what toJSON gave: the object itself is in its holder. */
+const replacerOf = (replace: (object: object) => unknown) =>
+  function (this: unknown, key: string, json: unknown): unknown {
+    const object = (this as Record<string, unknown>)[key]; // JSON.stringify says so: the holder has the key.
+    if (typeof object !== "object" || object === null || !("toJSON" in object)) return json;
+    const written = replace(object);
+    return written === object ? json : written;
+  };
 
 /** True for a tree of plain data. A look for a fault, with its path, takes five times as long. */
 function isPlain(value: unknown, depth: number): boolean {

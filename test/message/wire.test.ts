@@ -74,6 +74,22 @@ describe("a message that leaves and comes in again", () => {
 });
 
 describe("writeJson()", () => {
+  test("writes what it is given in place of an object that has a toJSON, and asks for nothing else", () => {
+    const asked: object[] = [];
+    const [ref, date] = [{ toJSON: () => "@(a)" }, new Date(0)];
+    const value = { ref, date, plain: { deep: [ref] } };
+    const text = writeJson(value, (object) => {
+      asked.push(object);
+      return object === ref ? "@(i/a)" : object;
+    });
+    expect(text._unsafeUnwrap()).toBe('{"ref":"@(i/a)","date":"1970-01-01T00:00:00.000Z","plain":{"deep":["@(i/a)"]}}');
+    expect(asked).toEqual([ref, date, ref]);
+    const failed = writeJson({ ref }, () => {
+      throw new RangeError("too many");
+    });
+    expect(failed._unsafeUnwrapErr().message).toContain("too many");
+  });
+
   const circle: Record<string, unknown> = {};
   circle["self"] = circle;
 

@@ -4,7 +4,7 @@ import type { Issue } from "../../message/delivery-error";
 import { sentenceOf } from "../../message/sentence-of";
 import { CompiledSchema } from "../../protocol/compiled-schema";
 import { isEntangled, type SchemaNode } from "../../protocol/discriminator";
-import type { Operations } from "../../protocol/protocol";
+import type { Operations, Protocol } from "../../protocol/protocol";
 import { isStandardSchema } from "../../protocol/schema";
 import type { Parsed, Validator } from "../../protocol/validator";
 import type { Environment, Exposure } from "../contract";
@@ -12,14 +12,17 @@ import { ActorRef, recipientOf } from "./ref";
 
 /**
  * Says what a door gives for an address in a payload: a reference, or `true` for the actor at that address here. Anything
- * else refuses the payload. Called once for each address of a payload, and must answer at once.
+ * else refuses the payload. Called once for each address of a payload, and must answer at once. `wanted` is the protocol that the schema
+ * names at the first place of that address, with which an actor elsewhere can be attached; undefined where it names none.
  */
-export type Expose = (at: Address) => AnyRef | boolean | undefined;
+export type Expose = (at: Address, wanted?: Protocol) => AnyRef | boolean | undefined;
 
 /** The place of a reference in a schema. */
 export interface RefPlace {
   /** The operations that its actor must have; null when any actor will do. */
   readonly operations: Operations | null;
+  /** The protocol that has them. */
+  readonly protocol: Protocol | undefined;
 }
 
 /** The places of references, by the checks that refSchema made. */
@@ -62,16 +65,16 @@ function within<Result>(arrival: Arrival | null, work: () => Result): Result {
 export function exposedAt(value: unknown, place: RefPlace): AnyRef | undefined {
   if (current === null || !isAddress(value)) return undefined;
   const { environment, found } = current;
-  const given = found.get(value) ?? askFor(value, current);
+  const given = found.get(value) ?? askFor(value, place, current);
   found.set(value, given);
   const ref = given === true ? actorAt(value, place, environment) : given;
   return ref !== undefined && ref !== null && suits(ref, place) ? ref : undefined;
 }
 
-function askFor(at: Address, { environment, expose }: Arrival): AnyRef | true | null {
+function askFor(at: Address, { protocol }: RefPlace, { environment, expose }: Arrival): AnyRef | true | null {
   try {
     // The function may check other payloads, which this one has nothing to do with.
-    const given: unknown = within(null, () => expose(at));
+    const given: unknown = within(null, () => expose(at, protocol));
     if (given === true || ActorRef.is(given)) return given;
     if (given === false || given === undefined) return null;
     throw new TypeError(`it gave ${quote(given)}, which is neither a reference nor a boolean`);

@@ -29,7 +29,7 @@ export function refSchema<Signatures>(protocol?: Protocol<string, Signatures>): 
   if (protocol !== undefined && typeof protocol?.operations !== "object") {
     throw new TypeError(`The protocol of a reference is what defineProtocol() returned; got ${quote(protocol)}.`);
   }
-  const place: RefPlace = { operations: protocol?.operations ?? null };
+  const place: RefPlace = { operations: protocol?.operations ?? null, protocol };
   const isOne = (value: unknown): boolean =>
     ActorRef.is(value) ? suits(value, place) : exposedAt(value, place) !== undefined;
   markPlace(isOne, place);

@@ -228,6 +228,14 @@ export class ActorRef extends Addressed {
  */
 export const operationsOf = (ref: AnyRef): Protocol["operations"] | null => recipientOf(ref).operations;
 
+/**
+ * True for a reference to an actor: for code that passes on values which the compiler did not type.
+ *
+ * @example
+ * isRef(counter) // true
+ */
+export const isRef = (value: unknown): value is AnyRef => ActorRef.is(value);
+
 /** The actor behind a reference. */
 export const recipientOf = (ref: AnyRef): Recipient => ActorRef.recipientOf(ref);
 

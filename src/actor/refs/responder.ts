@@ -41,9 +41,9 @@ export interface ResponderOptions {
   readonly streams?: Pick<StreamOptions, "credit" | "abandonedAfter">;
   /**
    * Gives the detail of the failure frame of a message whose door failed it: to word it in another way, or to log what the other side is
-   * not told. It becomes known to the sender (P18). Default: what the sender can mend, such as the issues of its payload.
+   * not told. It becomes known to the sender (P18). Default: `usual`, which is what the sender can mend, such as the issues of its payload.
    */
-  readonly detailOf?: (error: AskError, message: MessageFrame) => unknown;
+  readonly detailOf?: (error: AskError, message: MessageFrame, usual: unknown) => unknown;
 }
 
 /** The receiving end of a connection. */
@@ -265,7 +265,8 @@ class DoorResponder implements Responder {
 
   /** The part of a failure that the other side may know: its kind, and what its sender can mend (P18). */
   #failureOf(error: AskError, { frame }: Call): Answer {
-    const detail = (this.#options.detailOf ?? detailOf)(error, frame);
+    const usual = detailOf(error);
+    const detail = this.#options.detailOf === undefined ? usual : this.#options.detailOf(error, frame, usual);
     return { kind: "failure", error: error.kind, detail };
   }
 }

@@ -1,0 +1,59 @@
+import type { Address } from "../index";
+
+// The frames of a link. One text holds all frames that left in a turn: a JSON array of arrays, so that it is parsed once. A frame
+// begins with its code. Members are numbers wherever they can be: 0 stands for no limit of time and for no metadata.
+
+/** The first member of a frame. The comments show what follows; a member with a question mark may be absent. */
+export const Code = {
+  /** target, type, time left, metadata, payload? */
+  tell: 1,
+  /** id, target, type, time left, metadata, credit, payload? – as all messages whose senders wait. */
+  ask: 2,
+  /** An ask whose asker listens to progress. */
+  askWithProgress: 3,
+  offer: 4,
+  stream: 5,
+  /** target, id of the address, 1 if the address came in a payload: from now on, the number stands for the address. */
+  open: 6,
+  /** target */
+  release: 7,
+  /** id */
+  cancel: 8,
+  /** id, count */
+  credit: 9,
+  /** id, payload? */
+  reply: 10,
+  /** id, kind, detail? */
+  failure: 11,
+  /** id, items */
+  items: 12,
+  /** id, done, total, note */
+  progress: 13,
+  /** target, detail?: its actor has stopped. */
+  stopped: 14,
+} as const;
+
+/** Deepest nesting of a text: that of a payload which may leave (`writeJson`), and of what is around it. */
+export const MAX_DEPTH = 512 + 3;
+
+/** Most characters of a text without a limit in bytes. More that leaves in one turn goes in several texts. */
+export const MAX_TEXT = 262_144;
+
+// A reference in a payload is written as an address whose first segment says whose it is: the sender's own actor (`@(i/render)`), or one of
+// the receiver's (`@(u/render)`), which comes home. A text that was no reference has none of the two, and becomes none.
+const MINE = "@(i/";
+const YOURS = "@(u/";
+
+export const asMine = (at: Address): string => MINE + at.slice("@(".length);
+export const asYours = (at: Address): string => YOURS + at.slice("@(".length);
+
+/** The address, as its side knows it, that was written by one of the two functions above; undefined for any other text. */
+export function readPlace(text: string): { readonly at: Address; readonly isTheirs: boolean } | undefined {
+  const isTheirs = text.startsWith(MINE);
+  if (!isTheirs && !text.startsWith(YOURS)) return undefined;
+  return { at: `@(${text.slice(MINE.length, -1)})`, isTheirs };
+}
+
+/** Milliseconds as they travel: 0 for no limit. */
+export const timeText = (left: number): number =>
+  left === Number.POSITIVE_INFINITY ? 0 : Math.max(1, Math.ceil(left));

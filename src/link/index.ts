@@ -1,0 +1,1 @@
+export { createLink, type Link, type LinkOptions } from "./link";

@@ -1,0 +1,305 @@
+import {
+  type Address,
+  type AnyRef,
+  type AskError,
+  type Expose,
+  type Metadata,
+  type Protocol,
+  quote,
+  type Ref,
+  type ResponderOptions,
+  readJson,
+  type System,
+} from "../index";
+import { Code, MAX_DEPTH, readPlace } from "./frames";
+import { Outbox } from "./outbox";
+import { Sending } from "./sending";
+import { Serving } from "./serving";
+
+/** The options of a link. */
+export interface LinkOptions extends Pick<ResponderOptions, "most" | "longest" | "streams"> {
+  readonly system: System;
+  /** The beginning of the addresses that the other side's actors have here, with a slash at its end: `node-7/`. */
+  readonly prefix: string;
+  /**
+   * Sends a text: all that left in one turn. False, or a throw, when the connection is closed: the messages in it come back as
+   * `unreachable`.
+   */
+  readonly send: (text: string) => boolean;
+  /**
+   * Gives the actor of this side that the other side may reach by an address; undefined for none (`no-recipient`). Called for each
+   * message to an address that it gave nothing for.
+   */
+  readonly exposed: (at: Address) => AnyRef | undefined;
+  /**
+   * Most bytes of a text. A message that is larger by itself fails as `payload-too-large`, and a reply as `handler-failed`. Longer
+   * texts from the other side are no frames. Default: `Infinity`.
+   */
+  readonly maxBytes?: number;
+  /** Most references that each side has of the other's, and most that went there in payloads. Default: 10,000. */
+  readonly mostRefs?: number;
+  /** Data for each message that comes in: the handler's `ctx.metadata`. Those of the message replace none of it. Default: none. */
+  readonly metadata?: Metadata;
+  /** True to tell the other side the text and the stack of what a handler threw: for a side that is trusted (P18). Default: false. */
+  readonly tellsErrors?: boolean;
+}
+
+/**
+ * One end of a connection between two systems, over anything that carries texts in order. It hands out what its own system sends, and
+ * lets in what the other one sent. Both ends are alike.
+ */
+export interface Link {
+  /** The messages of this side whose senders wait. */
+  readonly waiting: number;
+  /** The messages of the other side that are under way here. */
+  readonly underWay: number;
+  /**
+   * The reference to an actor of the other side, by the address that it has there. One for each address and protocol; it lives on over
+   * `lost` and `resume`. It ends with its actor, and by `end`.
+   *
+   * @throws TypeError or Error as `system.attach` does.
+   */
+  ref<Signatures>(to: Address, protocol: Protocol<string, Signatures>): Ref<Signatures>;
+  /**
+   * Takes a text of the other side. Never throws.
+   *
+   * @returns false when it is none, or has a frame that is none: end the connection.
+   */
+  take(text: string): boolean;
+  /**
+   * The connection is lost. All that waits fails so: `timeout` where nobody knows whether it was handled. What has not left yet, and what
+   * is sent from now on, is `unreachable`. References that came in payloads end, and their watchers are told; those of
+   * `ref` live on. What the other side had under way is given up, and what it had of references is forgotten.
+   */
+  lost(cause: unknown, kind: "timeout" | "unreachable"): void;
+  /** There is a connection again, to another system at the same place: references work again. */
+  resume(): void;
+  /** Sends what waits for the end of the turn. */
+  flush(): void;
+  /** Ends all references as `unreachable`, and tells their watchers. What still waits fails as `timeout`, unless `lost` was called. */
+  end(cause: unknown): void;
+}
+
+const MOST_REFS = 10_000;
+
+const KINDS: ReadonlySet<unknown> = new Set<AskError["kind"]>([
+  "timeout",
+  "cancelled",
+  "no-recipient",
+  "stopped",
+  "mailbox-full",
+  "unknown-operation",
+  "invalid-payload",
+  "handler-failed",
+  "ask-cycle",
+  "unreachable",
+  "payload-too-large",
+]);
+
+class TextLink implements Link {
+  readonly #sending: Sending;
+  readonly #serving: Serving;
+  readonly #outbox: Outbox;
+  readonly #maxBytes: number;
+  readonly #unsubscribe: () => void;
+  #isLost = false;
+  #hasEnded = false;
+
+  constructor(options: LinkOptions) {
+    const { system, prefix, send, exposed, metadata, tellsErrors = false } = options;
+    const { maxBytes = Number.POSITIVE_INFINITY, mostRefs = MOST_REFS } = options;
+    const { most = Number.POSITIVE_INFINITY, longest = Number.POSITIVE_INFINITY, streams = {} } = options;
+    this.#maxBytes = maxBytes;
+    this.#outbox = new Outbox(system.clock, maxBytes, send, (out, cause) => this.#sending.unsent(out, cause));
+    const revive: Expose = (at, wanted) => this.#revive(at, wanted);
+    const lend = (ref: AnyRef): void => this.#serving.lend(ref);
+    this.#sending = new Sending({ system, prefix, mostRefs, maxBytes, revive, lend }, this.#outbox);
+    const responder = { most, longest, streams: { abandonedAfter: Number.POSITIVE_INFINITY, ...streams } };
+    const { replace } = this.#sending;
+    const serving = { exposed, mostRefs, metadata, tellsErrors, responder, revive, replace };
+    this.#serving = new Serving(serving, this.#outbox);
+    this.#unsubscribe = system.events.subscribe((event) => this.#serving.heard(event));
+  }
+
+  get waiting(): number {
+    return this.#sending.size;
+  }
+
+  get underWay(): number {
+    return this.#serving.size;
+  }
+
+  ref<Signatures>(to: Address, protocol: Protocol<string, Signatures>): Ref<Signatures> {
+    return this.#sending.refTo(to, protocol);
+  }
+
+  /** The reference for a text of the other side, where a schema has one. */
+  #revive(text: string, wanted: Protocol | undefined): AnyRef | undefined {
+    const place = readPlace(text);
+    if (place === undefined || this.#isLost) return undefined;
+    return place.isTheirs ? this.#sending.revive(place.at, wanted) : this.#serving.home(place.at);
+  }
+
+  take(text: string): boolean {
+    if (this.#isLost) return true; // It crossed the end of the connection.
+    if (typeof text !== "string" || text.length > this.#maxBytes) return false;
+    const read = readJson(text, { depth: MAX_DEPTH });
+    if (read.isErr() || !Array.isArray(read.value)) return false;
+    for (const frame of read.value) {
+      if (this.#isLost) return true;
+      if (!Array.isArray(frame) || !this.#takeFrame(frame)) return false;
+    }
+    return true;
+  }
+
+  #takeFrame(frame: readonly unknown[]): boolean {
+    const [code, first] = frame;
+    switch (code) {
+      case Code.tell:
+        return this.#takeTell(frame);
+      case Code.open:
+      case Code.release:
+      case Code.stopped:
+        return Number.isSafeInteger(first) && this.#takeTarget(frame, first as number); // It was just looked at.
+      default:
+        return typeof first === "string" && this.#takeNamed(frame, first);
+    }
+  }
+
+  #takeTell([, target, type, time, metadata, payload]: readonly unknown[]): boolean {
+    return this.#message(target, "", "tell", type, time, metadata, 0, payload, false, false);
+  }
+
+  #takeTarget([code, , second, third]: readonly unknown[], target: number): boolean {
+    if (code === Code.open) {
+      if (typeof second !== "string") return false;
+      this.#serving.open(target, `@(${second})`, third === 1);
+    } else if (code === Code.release) this.#serving.release(target);
+    else this.#sending.stopped(target, revivedError(second));
+    return true;
+  }
+
+  /** Takes a frame about a message whose sender waits. */
+  #takeNamed(frame: readonly unknown[], id: string): boolean {
+    const [code, , second, third, fourth] = frame;
+    switch (code) {
+      case Code.ask:
+        return this.#takeAwaited(frame, id, "ask", false);
+      case Code.askWithProgress:
+        return this.#takeAwaited(frame, id, "ask", true);
+      case Code.offer:
+        return this.#takeAwaited(frame, id, "tell", false);
+      case Code.stream:
+        return this.#takeAwaited(frame, id, "stream", false);
+      case Code.cancel:
+        this.#serving.cancel(id);
+        return true;
+      case Code.credit:
+        this.#serving.credit(id, second as number); // The responder looks whether it is one.
+        return true;
+      case Code.reply:
+        this.#sending.reply(id, second);
+        return true;
+      case Code.failure:
+        if (!KINDS.has(second)) return false;
+        this.#sending.fail(id, second as AskError["kind"], revivedError(third));
+        return true;
+      case Code.items:
+        this.#sending.produce(id, [second]);
+        return true;
+      case Code.progress:
+        // `Outgoing.progress` looks whether they are what they should be.
+        this.#sending.progress(id, second as number, (third ?? undefined) as number, (fourth ?? undefined) as string);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #takeAwaited(
+    frame: readonly unknown[],
+    id: string,
+    pattern: "ask" | "tell" | "stream",
+    wantsProgress: boolean,
+  ): boolean {
+    const [, , target, type, time, metadata, credit, payload] = frame;
+    return this.#message(target, id, pattern, type, time, metadata, credit, payload, pattern === "tell", wantsProgress);
+  }
+
+  #message(
+    target: unknown,
+    id: string,
+    pattern: "ask" | "tell" | "stream",
+    type: unknown,
+    time: unknown,
+    metadata: unknown,
+    credit: unknown,
+    payload: unknown,
+    isAwaited: boolean,
+    wantsProgress: boolean,
+  ): boolean {
+    // The responder and its door look at all of them (P18).
+    return this.#serving.message(target, {
+      id,
+      pattern,
+      isAwaited,
+      type: type as string,
+      payload,
+      metadata: metadata === 0 ? undefined : (metadata as Metadata),
+      timeLeft: time === 0 ? null : (time as number),
+      credit: credit as number,
+      wantsProgress,
+    });
+  }
+
+  lost(cause: unknown, kind: "timeout" | "unreachable"): void {
+    if (this.#isLost) return;
+    this.#isLost = true;
+    this.#outbox.drop(cause);
+    this.#sending.lose(cause, kind);
+    this.#serving.lose(cause);
+  }
+
+  resume(): void {
+    if (!this.#isLost || this.#hasEnded) return;
+    this.#isLost = false;
+    this.#serving.resume();
+    this.#sending.resume();
+  }
+
+  flush(): void {
+    this.#outbox.flush();
+  }
+
+  end(cause: unknown): void {
+    if (this.#hasEnded) return;
+    this.lost(cause, "timeout");
+    this.#hasEnded = true;
+    this.#unsubscribe();
+    this.#sending.end(cause);
+  }
+}
+
+/** An error that was told with its stack (`tellsErrors`), or the detail as it came. */
+function revivedError(detail: unknown): unknown {
+  if (typeof detail !== "object" || detail === null || !("stack" in detail && "message" in detail)) return detail;
+  const { name, message, stack } = detail as Record<string, unknown>; // Any object has such properties, or not.
+  const error = new Error(String(message));
+  return Object.assign(error, { name: String(name), stack: String(stack) });
+}
+
+/**
+ * Makes one end of a connection between two systems.
+ *
+ * @throws TypeError when an option is none.
+ * @example
+ * const link = createLink({ system, prefix: "node-7/", send: (text) => port.post(text), exposed: () => undefined });
+ * port.onText = (text) => link.take(text) || port.close();
+ * const files = link.ref(address("files"), Files);
+ */
+export function createLink(options: LinkOptions): Link {
+  if (typeof options?.prefix !== "string" || !options.prefix.endsWith("/")) {
+    throw new TypeError(`The prefix of a link ends with a slash, as "node-7/" does; got ${quote(options?.prefix)}.`);
+  }
+  return new TextLink(options);
+}

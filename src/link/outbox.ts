@@ -1,0 +1,89 @@
+import type { Clock, Outgoing } from "../index";
+import { MAX_TEXT } from "./frames";
+
+/** Gathers the frames that leave in a turn, and sends them as one text. */
+export class Outbox {
+  readonly #clock: Clock;
+  readonly #send: (text: string) => boolean;
+  /** Told of each message of a text that could not be sent. */
+  readonly #onUnsent: (out: Outgoing, cause: unknown) => void;
+  readonly #maxBytes: number;
+  #text = "";
+  #bytes = 0;
+  /** The messages whose frames are in the text. */
+  #messages: Outgoing[] = [];
+  #isWaiting = false;
+
+  constructor(
+    clock: Clock,
+    maxBytes: number,
+    send: (text: string) => boolean,
+    onUnsent: (out: Outgoing, cause: unknown) => void,
+  ) {
+    this.#clock = clock;
+    this.#maxBytes = maxBytes;
+    this.#send = send;
+    this.#onUnsent = onUnsent;
+  }
+
+  /** True for a frame that can be sent, if need be in a text of its own. */
+  fits(frame: string): boolean {
+    return this.#maxBytes === Number.POSITIVE_INFINITY || sizeOf(frame, this.#maxBytes - BRACKETS) !== undefined;
+  }
+
+  /** Takes a frame that fits. It leaves at the end of the turn, or before where the text is full. */
+  add(frame: string, message: Outgoing | null = null): void {
+    const bytes = this.#maxBytes === Number.POSITIVE_INFINITY ? frame.length : Buffer.byteLength(frame);
+    const most = Math.min(this.#maxBytes - BRACKETS, MAX_TEXT);
+    if (this.#text !== "" && this.#bytes + bytes + 1 > most) this.flush();
+    this.#text = this.#text === "" ? frame : `${this.#text},${frame}`;
+    this.#bytes += bytes + 1;
+    if (message !== null) this.#messages.push(message);
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    this.#clock.microtask(this.#onMicrotask);
+  }
+
+  readonly #onMicrotask = (): void => {
+    this.#isWaiting = false;
+    this.flush();
+  };
+
+  /** Sends what is there. */
+  flush(): void {
+    if (this.#text === "") return;
+    const text = `[${this.#text}]`;
+    const messages = this.#messages;
+    this.#clear();
+    let cause: unknown = CLOSED;
+    try {
+      if (this.#send(text)) return;
+    } catch (thrown) {
+      cause = thrown;
+    }
+    for (const out of messages) this.#onUnsent(out, cause);
+  }
+
+  /** Drops what has not left: the connection is lost. */
+  drop(cause: unknown): void {
+    const messages = this.#messages;
+    this.#clear();
+    for (const out of messages) this.#onUnsent(out, cause);
+  }
+
+  #clear(): void {
+    this.#text = "";
+    this.#bytes = 0;
+    this.#messages = [];
+  }
+}
+
+const BRACKETS = "[]".length;
+const CLOSED = new Error("the connection is closed");
+
+/** The bytes of a text in UTF-8; undefined beyond the most. Most texts are short enough to tell without counting. */
+const sizeOf = (text: string, most: number): number | undefined => {
+  if (text.length * 3 <= most) return text.length;
+  const bytes = Buffer.byteLength(text);
+  return bytes <= most ? bytes : undefined;
+};

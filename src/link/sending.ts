@@ -1,0 +1,288 @@
+import {
+  type Address,
+  type AnyRef,
+  type AskError,
+  type Attachment,
+  address,
+  defineProtocol,
+  type Expose,
+  isRef,
+  type Outgoing,
+  type Protocol,
+  type Ref,
+  type System,
+  writeJson,
+} from "../index";
+import { asMine, asYours, Code, timeText } from "./frames";
+import type { Outbox } from "./outbox";
+
+/** Most asks that are remembered after their askers gave up: a reply that comes nevertheless is a dead letter (P7). */
+const MOST_LATE = 100;
+
+/** An actor of the other side that has a reference here. */
+interface Attached {
+  /** Stands for the address in frames. */
+  readonly target: number;
+  /** The address that it has on the other side. */
+  readonly to: Address;
+  readonly operations: Protocol["operations"];
+  /** True if its address came in a payload. */
+  readonly isLent: boolean;
+  attachment: Attachment<never>;
+}
+
+/** The parts of a link that its sending side needs. */
+interface SendingOptions {
+  readonly system: System;
+  readonly prefix: string;
+  readonly mostRefs: number;
+  readonly maxBytes: number;
+  /** Says which addresses in replies and items become references. */
+  readonly revive: Expose;
+  /** Called for each reference of this system that leaves. Throws when there are too many. */
+  readonly lend: (ref: AnyRef) => void;
+}
+
+const ANY: Protocol = defineProtocol("any", {});
+
+/** Hands on what this system sends to actors of the other side. */
+export class Sending {
+  readonly #options: SendingOptions;
+  readonly #outbox: Outbox;
+  /** By the address on the other side: mostly one for each, and one more for each further protocol. */
+  readonly #attached = new Map<Address, Attached[]>();
+  readonly #byTarget = new Map<number, Attached>();
+  /** By the address here. */
+  readonly #byAddress = new Map<Address, Attached>();
+  /** The messages whose senders wait, by id. */
+  readonly #sent = new Map<string, Outgoing>();
+  readonly #ids = new Map<Outgoing, string>();
+  readonly #late = new Map<string, Outgoing>();
+  #lastId = 0;
+  #lastTarget = 0;
+  #lent = 0;
+  /** Set while nothing can leave: the reason. */
+  #lostBy: { readonly cause: unknown } | null = null;
+
+  constructor(options: SendingOptions, outbox: Outbox) {
+    this.#options = options;
+    this.#outbox = outbox;
+  }
+
+  /** The messages whose senders wait. */
+  get size(): number {
+    return this.#sent.size;
+  }
+
+  // ——— References
+
+  /** The reference to an actor of the other side. It is attached once for each address and protocol. */
+  refTo<S>(to: Address, protocol: Protocol<string, S>): Ref<S> {
+    const known = this.#find(to, protocol.operations) ?? this.#attach(to, protocol as Protocol, false); // Its types are those of the reference.
+    return known.attachment.ref as unknown as Ref<S>; // Attached with that protocol.
+  }
+
+  /** The reference for an address that came in a payload; undefined where there are too many. */
+  revive(to: Address, wanted: Protocol | undefined): AnyRef | undefined {
+    const known = wanted === undefined ? this.#attached.get(to)?.[0] : this.#find(to, wanted.operations);
+    if (known !== undefined) return known.attachment.ref;
+    return this.#lent < this.#options.mostRefs ? this.#attach(to, wanted ?? ANY, true).attachment.ref : undefined;
+  }
+
+  #find(to: Address, operations: Protocol["operations"]): Attached | undefined {
+    return this.#attached.get(to)?.find((one) => one.operations === operations);
+  }
+
+  #attach(to: Address, protocol: Protocol, isLent: boolean): Attached {
+    const { system, prefix, revive } = this.#options;
+    const others = this.#attached.get(to) ?? [];
+    const again = others.length === 0 ? "" : `~${others.length + 1}`;
+    const at = address(prefix + to.slice("@(".length, -1) + again);
+    const target = ++this.#lastTarget;
+    const transport = {
+      send: (out: Outgoing) => this.#send(out, target),
+      cancel: (out: Outgoing) => this.#cancel(out),
+      credit: (out: Outgoing, count: number) => this.#credit(out, count),
+      close: () => this.#forget(one, at),
+    };
+    const attachment = system.attach(at, protocol, transport, { expose: revive });
+    const one: Attached = {
+      target,
+      to,
+      operations: protocol.operations,
+      isLent,
+      attachment: attachment as Attachment<never>,
+    };
+    this.#attached.set(to, [...others, one]);
+    this.#byTarget.set(target, one);
+    this.#byAddress.set(at, one);
+    if (isLent) this.#lent++;
+    if (this.#lostBy === null) this.#open(one);
+    return one;
+  }
+
+  #open({ target, to, isLent }: Attached): void {
+    this.#outbox.add(`[${Code.open},${target},${JSON.stringify(to.slice(2, -1))}${isLent ? ",1" : ""}]`);
+  }
+
+  /** The attachment has ended, and all who waited have been told. */
+  #forget(one: Attached, at: Address): void {
+    const others = (this.#attached.get(one.to) ?? []).filter((other) => other !== one);
+    if (others.length === 0) this.#attached.delete(one.to);
+    else this.#attached.set(one.to, others);
+    this.#byTarget.delete(one.target);
+    this.#byAddress.delete(at);
+    if (one.isLent) this.#lent--;
+    for (const out of [...this.#ids.keys()]) if (out.to === at) this.#cancel(out);
+    if (this.#lostBy === null) this.#outbox.add(`[${Code.release},${one.target}]`);
+  }
+
+  /** The actor of a target has stopped over there. */
+  stopped(target: number, error: unknown): void {
+    this.#byTarget.get(target)?.attachment.end("stopped", error);
+  }
+
+  // ——— Messages
+
+  #send(out: Outgoing, target: number): void {
+    if (this.#lostBy !== null) {
+      out.fail("unreachable", this.#lostBy.cause);
+      return;
+    }
+    const payload = this.#textOf(out, out.payload);
+    const metadata = payload === undefined ? undefined : this.#metadataOf(out);
+    if (payload === undefined || metadata === undefined) return;
+    const head = `${target},${JSON.stringify(out.type)},${timeText(out.timeLeft)},${metadata}`;
+    if (!out.isAwaited) {
+      this.#put(`[${Code.tell},${head}${payload}]`, out);
+      return;
+    }
+    const id = (++this.#lastId).toString(36);
+    if (this.#put(`[${codeOf(out)},"${id}",${head},${out.credit}${payload}]`, out)) {
+      this.#sent.set(id, out);
+      this.#ids.set(out, id);
+    }
+  }
+
+  #put(frame: string, out: Outgoing): boolean {
+    if (!this.#outbox.fits(frame)) {
+      out.fail("payload-too-large", this.#options.maxBytes);
+      return false;
+    }
+    this.#outbox.add(frame, out);
+    return true;
+  }
+
+  /** The payload as the end of a frame. If it cannot be written, its sender is told where. */
+  #textOf(out: Outgoing, payload: unknown): string | undefined {
+    if (payload === undefined) return "";
+    const text = writeJson(payload, this.replace);
+    if (text.isOk()) return `,${text.value}`;
+    out.fail("invalid-payload", [{ path: text.error.path, message: text.error.message }]);
+    return undefined;
+  }
+
+  #metadataOf(out: Outgoing): string | undefined {
+    const { metadata } = out;
+    if (metadata === undefined) return "0";
+    const text = writeJson(metadata);
+    if (text.isOk()) return text.value;
+    out.fail("invalid-payload", [{ path: "", message: `Its metadata cannot travel: ${text.error.message}` }]);
+    return undefined;
+  }
+
+  /** Writes a reference as the place of its actor, and lends that to the other side where it is one of this side's. */
+  readonly replace = (object: object): unknown => {
+    if (!isRef(object)) return object;
+    const at = object.address;
+    const known = this.#byAddress.get(at);
+    if (known !== undefined) return asYours(known.to);
+    this.#options.lend(object);
+    return asMine(at);
+  };
+
+  #cancel(out: Outgoing): void {
+    const id = this.#take(out);
+    if (id === undefined) return;
+    if (out.pattern === "ask") {
+      const [oldest] = this.#late.keys();
+      if (oldest !== undefined && this.#late.size === MOST_LATE) this.#late.delete(oldest);
+      this.#late.set(id, out);
+    }
+    if (this.#lostBy === null) this.#outbox.add(`[${Code.cancel},"${id}"]`);
+  }
+
+  #credit(out: Outgoing, count: number): void {
+    const id = this.#ids.get(out);
+    if (id !== undefined && this.#lostBy === null) this.#outbox.add(`[${Code.credit},"${id}",${count}]`);
+  }
+
+  /** Forgets a message. Returns its id, or undefined if it is forgotten already. */
+  #take(out: Outgoing): string | undefined {
+    const id = this.#ids.get(out);
+    if (id === undefined) return undefined;
+    this.#ids.delete(out);
+    this.#sent.delete(id);
+    return id;
+  }
+
+  // ——— Answers
+
+  reply(id: string, payload: unknown): void {
+    const out = this.#sent.get(id) ?? this.#late.get(id);
+    this.#late.delete(id);
+    if (out === undefined) return;
+    this.#take(out);
+    out.complete(payload);
+  }
+
+  fail(id: string, kind: AskError["kind"], detail: unknown): void {
+    const out = this.#sent.get(id);
+    this.#late.delete(id);
+    if (out === undefined) return;
+    this.#take(out);
+    out.fail(kind, detail);
+  }
+
+  produce(id: string, items: readonly unknown[]): void {
+    this.#sent.get(id)?.produce(items);
+  }
+
+  progress(id: string, done: number, total: number | undefined, note: string | undefined): void {
+    this.#sent.get(id)?.progress(done, total, note);
+  }
+
+  // ——— The end of the connection
+
+  /** A message that never left. */
+  unsent(out: Outgoing, cause: unknown): void {
+    this.#take(out);
+    out.fail("unreachable", cause);
+  }
+
+  /** Ends all that waits, and the references that came in payloads: their actors were those of a side that is gone. */
+  lose(cause: unknown, kind: "timeout" | "unreachable"): void {
+    this.#lostBy = { cause };
+    const waiting = [...this.#ids.keys()];
+    this.#sent.clear();
+    this.#ids.clear();
+    this.#late.clear();
+    for (const out of waiting) out.fail(kind, cause);
+    for (const one of [...this.#byTarget.values()]) if (one.isLent) one.attachment.end("unreachable", cause);
+  }
+
+  resume(): void {
+    this.#lostBy = null;
+    for (const one of this.#byTarget.values()) this.#open(one);
+  }
+
+  end(cause: unknown): void {
+    for (const { attachment } of [...this.#byTarget.values()]) attachment.end("unreachable", cause);
+  }
+}
+
+function codeOf({ pattern, wantsProgress }: Outgoing): number {
+  if (pattern === "stream") return Code.stream;
+  if (pattern === "tell") return Code.offer;
+  return wantsProgress ? Code.askWithProgress : Code.ask;
+}

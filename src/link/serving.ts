@@ -1,0 +1,242 @@
+import {
+  type Address,
+  type AnswerFrame,
+  type AnyRef,
+  createResponder,
+  type Door,
+  type Expose,
+  isAddress,
+  type MessageFrame,
+  type Metadata,
+  type Responder,
+  type ResponderOptions,
+  receive,
+  type SystemEvent,
+  writeJson,
+} from "../index";
+import { Code } from "./frames";
+import type { Outbox } from "./outbox";
+
+/** An actor of this side that the other side may reach. */
+interface Exposed {
+  readonly door: Door;
+  readonly ref: AnyRef;
+  /** True if it went to the other side in a payload. */
+  isLent: boolean;
+  /** The numbers by which the other side calls it. */
+  readonly targets: Set<number>;
+}
+
+/** The parts of a link that its serving side needs. */
+interface ServingOptions {
+  readonly exposed: (at: Address) => AnyRef | undefined;
+  readonly mostRefs: number;
+  readonly metadata: Metadata | undefined;
+  readonly tellsErrors: boolean;
+  readonly responder: Pick<ResponderOptions, "most" | "longest" | "streams">;
+  /** Says which addresses in payloads become references. */
+  readonly revive: Expose;
+  /** Writes references. */
+  readonly replace: (object: object) => unknown;
+}
+
+/** Lets in what the other side sends to actors of this system. */
+export class Serving {
+  readonly #options: ServingOptions;
+  readonly #outbox: Outbox;
+  readonly #exposed = new Map<Address, Exposed>();
+  readonly #targets = new Map<number, Address>();
+  /** The addresses of actors that are exposed under others than their own. */
+  readonly #otherNames = new Map<Address, Address[]>();
+  #lent = 0;
+  #responder: Responder;
+
+  constructor(options: ServingOptions, outbox: Outbox) {
+    this.#options = options;
+    this.#outbox = outbox;
+    this.#responder = this.#respond();
+  }
+
+  /** The messages of the other side whose senders wait. */
+  get size(): number {
+    return this.#responder.size;
+  }
+
+  // ——— What the other side may reach
+
+  open(target: number, at: Address, isLent: boolean): void {
+    if (!isAddress(at) || this.#targets.size >= this.#options.mostRefs) return;
+    const found = this.#find(at);
+    if (found?.door.isStopped === true || (found === undefined && isLent)) {
+      this.#outbox.add(`[${Code.stopped},${target}]`); // It has stopped since it was exposed.
+      return;
+    }
+    this.#targets.set(target, at);
+    found?.targets.add(target);
+  }
+
+  release(target: number): void {
+    const at = this.#targets.get(target);
+    if (at === undefined) return;
+    this.#targets.delete(target);
+    const found = this.#exposed.get(at);
+    found?.targets.delete(target);
+    if (found?.targets.size === 0 && !found.isLent) this.#exposed.delete(at);
+  }
+
+  /** Remembers that a reference went to the other side. */
+  lend(ref: AnyRef): void {
+    const at = ref.address;
+    const known = this.#exposed.get(at);
+    if (known?.isLent === true) return;
+    const { mostRefs } = this.#options;
+    if (this.#lent >= mostRefs) {
+      throw new RangeError(`more than ${mostRefs} references would be with the other side: stop actors that are done`);
+    }
+    const exposed = known ?? this.#expose(at, ref, true);
+    exposed.isLent = true;
+    if (!exposed.door.isStopped) this.#lent++;
+  }
+
+  /** The actor of this side that a reference of the other side leads to, if it was exposed. */
+  home(at: Address): AnyRef | undefined {
+    return this.#find(at)?.ref;
+  }
+
+  #find(at: Address): Exposed | undefined {
+    const known = this.#exposed.get(at);
+    if (known !== undefined) return known;
+    const ref = this.#options.exposed(at);
+    return ref === undefined ? undefined : this.#expose(at, ref, false);
+  }
+
+  #expose(at: Address, ref: AnyRef, isLent: boolean): Exposed {
+    const { revive, metadata } = this.#options;
+    const door = receive(ref, metadata === undefined ? { expose: revive } : { expose: revive, metadata });
+    const exposed: Exposed = { door, ref, isLent, targets: new Set() };
+    if (door.isStopped) return exposed; // Its end was told already: somebody else may get the address.
+    this.#exposed.set(at, exposed);
+    if (at !== ref.address) this.#otherNames.set(ref.address, [...(this.#otherNames.get(ref.address) ?? []), at]);
+    return exposed;
+  }
+
+  /** Tells the other side that an actor has stopped. Events come after all that the actor did in its turn (P2). */
+  heard(event: SystemEvent): void {
+    if (event.kind !== "stopped") return;
+    const { address, error } = event;
+    for (const at of [address, ...(this.#otherNames.get(address) ?? [])]) {
+      const exposed = this.#exposed.get(at);
+      // A reference by address goes on.
+      if (exposed?.ref.address === address && exposed.door.isStopped) this.#tellStopped(at, exposed, error);
+    }
+    this.#otherNames.delete(address);
+  }
+
+  #tellStopped(at: Address, { targets, isLent }: Exposed, error: unknown): void {
+    this.#exposed.delete(at);
+    if (isLent) this.#lent--;
+    const isTold = error !== undefined && this.#options.tellsErrors;
+    const detail = isTold ? `,${JSON.stringify(toldOf(error))}` : "";
+    for (const target of targets) {
+      this.#targets.delete(target);
+      this.#outbox.add(`[${Code.stopped},${target}${detail}]`);
+    }
+  }
+
+  // ——— Messages
+
+  message(target: unknown, frame: Omit<MessageFrame, "kind" | "to">): boolean {
+    const { id, pattern, isAwaited, type, payload, metadata, timeLeft, credit, wantsProgress } = frame as MessageFrame; // The rest of one.
+    // A number that stands for nothing is no recipient: its actor may have stopped meanwhile.
+    const to = this.#targets.get(target as number) as Address;
+    const beside = { metadata, timeLeft, credit, wantsProgress };
+    return this.#responder.take({
+      kind: "message",
+      id,
+      to,
+      pattern,
+      isAwaited,
+      type,
+      payload,
+      ...beside,
+    } as MessageFrame);
+  }
+
+  cancel(id: string): void {
+    this.#responder.take({ kind: "cancel", id });
+  }
+
+  credit(id: string, count: number): void {
+    this.#responder.take({ kind: "credit", id, count });
+  }
+
+  #respond(): Responder {
+    const { responder, tellsErrors } = this.#options;
+    return createResponder({
+      ...responder,
+      doorTo: (at) => this.#find(at)?.door,
+      send: (frame) => this.#answer(frame),
+      detailOf: (error, _message, usual) => {
+        return tellsErrors && error.kind === "handler-failed" ? toldOf(error.cause) : usual;
+      },
+    });
+  }
+
+  #answer(frame: AnswerFrame): void {
+    const { id } = frame;
+    switch (frame.kind) {
+      case "reply":
+        this.#put(id, `[${Code.reply},"${id}"`, frame.payload);
+        return;
+      case "failure":
+        this.#fail(id, frame.error, frame.detail);
+        return;
+      case "items":
+        for (const item of frame.items) this.#put(id, `[${Code.items},"${id}"`, item);
+        return;
+      default: {
+        const { done, total = null, note = null } = frame;
+        this.#outbox.add(JSON.stringify([Code.progress, id, done, total, note]));
+      }
+    }
+  }
+
+  /** Writes a reply or an item. One that cannot travel ends its message, and its sender is told why. */
+  #put(id: string, head: string, value: unknown): void {
+    const text = value === undefined ? undefined : writeJson(value, this.#options.replace);
+    const frame = text === undefined ? `${head}]` : text.isOk() ? `${head},${text.value}]` : undefined;
+    if (frame !== undefined && this.#outbox.fits(frame)) {
+      this.#outbox.add(frame);
+      return;
+    }
+    const reason = text?.isErr() === true ? text.error.message : "It is larger than what may be sent at once.";
+    this.#fail(id, "handler-failed", `its reply or item cannot be sent: ${reason}`);
+    this.#responder.take({ kind: "cancel", id }); // Of a stream, nothing more comes.
+  }
+
+  #fail(id: string, kind: string, detail: unknown): void {
+    const text = detail === undefined ? undefined : writeJson(detail);
+    const frame = `[${Code.failure},"${id}","${kind}"`;
+    const whole = text?.isOk() === true ? `${frame},${text.value}]` : `${frame}]`;
+    this.#outbox.add(this.#outbox.fits(whole) ? whole : `${frame}]`);
+  }
+
+  // ——— The end of the connection
+
+  /** Gives up what is under way, and forgets what the other side had. */
+  lose(cause: unknown): void {
+    this.#responder.close(cause);
+    this.#exposed.clear();
+    this.#otherNames.clear();
+    this.#targets.clear();
+    this.#lent = 0;
+  }
+
+  resume(): void {
+    this.#responder = this.#respond();
+  }
+}
+
+/** An error as it is told to a side that is trusted: with its stack, so that the failure can be found. */
+const toldOf = (thrown: unknown): unknown =>
+  thrown instanceof Error ? { name: thrown.name, message: thrown.message, stack: thrown.stack } : String(thrown);
