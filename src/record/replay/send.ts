@@ -48,7 +48,7 @@ export class Sender {
     // An actor that is not there yet may be opened by its first message.
     const found = ref ?? this.#byAddress(to, operation, pattern);
     const hasPayload = ref === undefined || (operationsOf(ref)?.[operation]?.hasPayload ?? true);
-    const through = door === true ? receive(found, { expose: () => true }) : (found as unknown as Untyped);
+    const through = door === true ? receive(found, { expose: () => true }) : (found as unknown as Untyped); // Every reference has these methods.
     const args = door === true || hasPayload ? [read] : [];
     if (pattern === "tell") through.tell(operation, ...args, { metadata: marked, deadline: sent.limit });
     else if (pattern === "ask") this.#ask(sent, through as Untyped, operation, args, marked);

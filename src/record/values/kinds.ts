@@ -19,13 +19,13 @@ const KINDS: readonly (readonly [new (...args: never[]) => unknown, string])[] =
   [String, "String"],
   [Number, "Number"],
   [Boolean, "Boolean"],
-  [BigInt as unknown as new () => unknown, "BigInt"],
+  [BigInt as unknown as new () => unknown, "BigInt"], // For `instanceof` alone: nothing is made by it.
   [Blob, "Blob"],
   [ArrayBuffer, "Binary"],
   [SharedArrayBuffer, "Binary"],
   [Error, "Error"],
   ...[Promise, WeakMap, WeakSet, WeakRef, Request, Response, ReadableStream, WritableStream, AbortSignal].map(
-    (own) => [own as unknown as new () => unknown, own.name] as const,
+    (own) => [own as unknown as new () => unknown, own.name] as const, // For `instanceof`, too.
   ),
 ];
 
