@@ -1,62 +1,71 @@
 /** The probes of the suite record. Its servers are processes of their own; the recorded asks have one together. */
 import { join } from "node:path";
 import { createSystem, defineProtocol, Type } from "envoi";
-import { readRecording, recorder } from "envoi/record";
+import { recorder } from "envoi/record";
 import { Latencies } from "../harness/latency";
 import { disk, makeFolder } from "../harness/places";
 import { median, ratios } from "../harness/statistics";
 import type { Readings, Scale } from "../harness/suite";
-import { type Exchange, openAll, repeat, times, WIDTH } from "./http-load";
+import { type Exchange, openAll, repeat, times } from "./http-load";
 import { startServer } from "./http-process";
-import { MODES, type Mode } from "./record-servers";
+import { kindsIn, MODES, type Mode } from "./record-servers";
 
 const NAMES = { off: "off", record: "record", "with transforms": "transformed" } as const;
 const modes = Object.keys(MODES) as Mode[]; // The keys of a literal.
 const SERVERS = new URL("record-servers.ts", import.meta.url).href;
 
-/** The turns of each server that are counted. */
-const TURNS = 6;
+/**
+ * The turns of each server that are counted, and those before them, which are not: a gateway takes three times as long for its first
+ * requests, and the compiler is done with it after some 25 turns of 1,200 small ones. A turn of larger ones has as many fewer.
+ */
+const [WARM_UP, TURNS] = [25, 10];
 
 interface Times {
   readonly user: number;
   readonly system: number;
 }
 
-/** The three servers take turns of so many requests. Each mode has its readings; its lines are counted in its files. */
-export async function beside(exchange: Exchange, count: number, scale: Scale): Promise<Record<Mode, Readings>> {
+/** Requests to three servers, in turns of so many, of which so many are under way at once. */
+export interface Load {
+  readonly exchange: Exchange;
+  readonly turn: number;
+  readonly width: number;
+}
+
+/** The three servers take turns. Each mode has its readings; its lines are counted in its files. */
+export async function beside({ exchange, turn, width }: Load, scale: Scale): Promise<Record<Mode, Readings>> {
   await using servers = new AsyncDisposableStack();
   const sides = [];
   for (const mode of modes) {
     const server = servers.use(await startServer(SERVERS, NAMES[mode]));
-    const clients = await openAll(server.port, WIDTH);
+    const clients = await openAll(server.port, width);
     sides.push({
       mode,
       server,
       clients,
       latencies: new Latencies(),
-      user: [0],
-      system: [0],
-      cpu: [0],
-      rate: [0],
+      user: [] as number[],
+      system: [] as number[],
+      cpu: [] as number[],
+      rate: [] as number[],
       asked: 0,
     });
   }
-  const [turn, turns] = scale === "smoke" ? [WIDTH, 1] : [count, TURNS];
-  for (let index = -2; index < turns; index++) {
-    if (scale === "smoke" && index < 0) continue;
+  const [count, warmUp, turns] = scale === "smoke" ? [width, 0, 1] : [turn, WARM_UP, TURNS];
+  for (let index = -warmUp; index < turns; index++) {
     for (const side of sides) {
       const { server, clients, latencies } = side;
       const before = await server.call<Times>("times");
       const begun = performance.now();
-      await repeat(clients, exchange, times(turn), index < 0 ? undefined : (taken) => latencies.record(taken));
+      await repeat(clients, exchange, times(count), index < 0 ? undefined : (taken) => latencies.record(taken));
       const wall = performance.now() - begun;
       const after = await server.call<Times>("times");
-      side.asked += turn;
-      if (index <= 0) for (const all of [side.user, side.system, side.cpu, side.rate]) all.length = 0;
-      side.user.push((after.user - before.user) / turn);
-      side.system.push((after.system - before.system) / turn);
-      side.cpu.push((after.user + after.system - before.user - before.system) / turn);
-      side.rate.push((turn * 1_000) / wall);
+      side.asked += count;
+      if (index < 0) continue;
+      side.user.push((after.user - before.user) / count);
+      side.system.push((after.system - before.system) / count);
+      side.cpu.push((after.user + after.system - before.user - before.system) / count);
+      side.rate.push((count * 1_000) / wall);
     }
   }
   const readings = {} as Record<Mode, Readings>; // All modes follow.
@@ -82,13 +91,19 @@ const Counter = defineProtocol("counter", {
   add: { payload: Type.Object({ n: Type.Number() }), reply: Type.Number() },
 });
 
+/** The turns of asks that are not counted: an ask is recorded in half the time of the first turns after some 100,000. */
+const ASK_WARM_UP = 16;
+
 /** Microseconds of an ask of one process, in turns: without a recording, with one, and with one that has transforms. */
 export async function asks(turn: number): Promise<Readings> {
-  const folder = makeFolder(disk, "envoi-record-");
   const sides = modes.map((mode) => {
     const system = createSystem();
-    const to = join(folder.path, `${mode}.ndjson`);
-    const recording = recorder(system, { ...MODES[mode], to });
+    const folder = makeFolder(disk, "envoi-record-");
+    recorder(system, {
+      ...MODES[mode],
+      to: join(folder.path, "run.ndjson"),
+      rotate: { keep: Number.POSITIVE_INFINITY },
+    });
     let total = 0;
     const ref = system.spawn("counter", Counter, () => ({
       add: ({ n }) => {
@@ -96,9 +111,9 @@ export async function asks(turn: number): Promise<Readings> {
         return total;
       },
     }));
-    return { mode, system, to, recording, ref, taken: [0], asked: 0 };
+    return { mode, system, folder, ref, taken: [] as number[], asked: 0 };
   });
-  for (let index = -4; index < 8; index++) {
+  for (let index = -ASK_WARM_UP; index < TURNS; index++) {
     for (const side of sides) {
       const begun = Bun.nanoseconds();
       for (let i = 0; i < turn; i++) {
@@ -106,18 +121,18 @@ export async function asks(turn: number): Promise<Readings> {
         side.asked++;
         if (reply.isErr() || reply.value !== side.asked) throw new Error("an ask was not answered right");
       }
-      if (index <= 0) side.taken.length = 0;
-      side.taken.push((Bun.nanoseconds() - begun) / turn / 1_000);
-      await Bun.sleep(5); // The file is written beside the next one's turn otherwise.
+      if (index >= 0) side.taken.push((Bun.nanoseconds() - begun) / turn / 1_000);
+      await Bun.sleep(25); // Its last lines are written 20 ms later, beside the turn of the next one otherwise.
     }
   }
-  for (const { system, mode, to, asked } of sides) {
+  for (const { system, mode, folder, asked } of sides) {
     await system.shutdown();
-    let ends = 0;
-    if (mode !== "off") for await (const { kind } of readRecording(to)) if (kind === "end") ends++;
-    if (ends !== (mode === "off" ? 0 : asked)) throw new Error(`${ends} of ${asked} asks are in the file`);
+    const { message = 0, end = 0 } = await kindsIn(folder.path);
+    const due = mode === "off" ? 0 : asked;
+    if (message !== due || end !== due)
+      throw new Error(`${message} messages and ${end} ends of ${due} are in the files`);
+    folder.remove();
   }
-  folder.remove();
   const [off = [], record = [], transformed = []] = sides.map(({ taken }) => taken);
   // The fastest turns: in the others something else had the processor.
   const least = (all: readonly number[]): number => Math.min(...all);
