@@ -1,14 +1,6 @@
-import type { AnyRef, Protocol, System } from "../index";
+import type { AnyRef, Protocol, Ref, System } from "../index";
 import { openConnection } from "./connect";
-import {
-  type DeadLettersOptions,
-  type DurableDeadLetter,
-  deleteDeadLetter,
-  readDeadLetters,
-} from "./durable/dead-letters";
-import type { DurableOptions, DurableReceiverOptions } from "./durable/options";
-import { type DurableReceiver, openReceiver } from "./durable/receiver";
-import { type DurableRef, durableRef } from "./durable/sender";
+import { Nodes } from "./nodes";
 import type { ClusterOptions } from "./options";
 
 /** A node's membership of a cluster. */
@@ -18,44 +10,25 @@ export interface Cluster extends AsyncDisposable {
   /** The name of this node. */
   readonly node: string;
   /**
-   * Makes a reference whose messages are stored by JetStream until an actor has handled them: they outlive sender, receiver and
-   * connection. The receiver is a name, under which an actor on any node receives them (`receiveDurable`).
+   * Lets other nodes reach an actor of this one by a name. Nothing else of this node is reached, but for references that it sends. Its `ctx.metadata["envoi.node"]` is
+   * the node that sent a message.
    *
-   * @throws TypeError or RangeError when the name cannot be in an address, or an option is invalid.
+   * @returns a function that ends it.
+   * @throws TypeError when the name or the reference is none; Error when the name is in use.
    * @example
-   * const orders = cluster.durable("orders", Orders, { level: "replicated" });
-   * const stored = await orders.tell("place", { id: "o-1", total: 12 });
+   * cluster.expose("files", files);
    */
-  durable<Signatures>(
-    receiver: string,
-    protocol: Protocol<string, Signatures>,
-    options?: DurableOptions,
-  ): DurableRef<Signatures>;
+  expose(name: string, ref: AnyRef): () => void;
   /**
-   * Hands the durable messages to a name to an actor of this system, one at a time and in order for each sender. A message is
-   * acknowledged once its handler has ended. A handler that fails is called again, after a backoff; after `attempts` calls the message
-   * becomes a dead letter, and the next one is handled. A message that does not fit the actor's protocol becomes one at once. When several nodes receive for one
-   * name, each message goes to one of them, and none overtakes.
+   * The reference to an actor that another node exposes, at the address `@(CLUSTER/node/NODE/NAME)`. A message is sent at most once (P17), in order, with all
+   * that leaves in a turn. It fails as `unreachable` at once while nobody serves the node, as `timeout` where it is lost on the way or the node goes
+   * (`nats:gap` is told), and as `payload-too-large` beyond what the server takes. It ends with its actor, and outlives the node: one that is started anew is reached again.
    *
-   * @throws TypeError or RangeError for a bad name or option, and Error where JetStream is off; all as rejections.
+   * @throws TypeError when the node or the name is none; Error when the address is in use.
    * @example
-   * await cluster.receiveDurable("orders", system.spawn("orders", Orders, () => ({ place: (order) => keep(order) })));
+   * const files = cluster.remote("node-2", "files", Files);
    */
-  receiveDurable(receiver: string, ref: AnyRef, options?: DurableReceiverOptions): Promise<DurableReceiver>;
-  /**
-   * Reads the durable messages to a name that were given up, the oldest first. They are kept for 30 days.
-   *
-   * @throws Error (as a rejection) where JetStream is off or away.
-   * @example
-   * for (const letter of await cluster.deadLetters("orders")) console.log(letter.reason, letter.payload);
-   */
-  deadLetters(receiver: string, options?: DeadLettersOptions): Promise<readonly DurableDeadLetter[]>;
-  /**
-   * Deletes a dead letter, such as one that was sent again.
-   *
-   * @throws Error (as a rejection) when there is none, or JetStream is off or away.
-   */
-  deleteDeadLetter(letter: DurableDeadLetter): Promise<void>;
+  remote<Signatures>(node: string, name: string, protocol: Protocol<string, Signatures>): Ref<Signatures>;
   /** Leaves the cluster: sends what is left, and ends the connection. Called by a shutdown of the system. */
   close(): Promise<void>;
 }
@@ -71,13 +44,13 @@ export interface Cluster extends AsyncDisposable {
  */
 export async function connectCluster(system: System, options: ClusterOptions): Promise<Cluster> {
   const connection = await openConnection(system, options);
+  const nodes = new Nodes(connection);
+  await nodes.open();
   return {
     name: connection.cluster,
     node: connection.node,
-    durable: (receiver, protocol, durableOptions) => durableRef(connection, receiver, protocol, durableOptions),
-    receiveDurable: (receiver, ref, receiverOptions) => openReceiver(connection, receiver, ref, receiverOptions),
-    deadLetters: (receiver, lettersOptions) => readDeadLetters(connection, receiver, lettersOptions),
-    deleteDeadLetter: ({ sequence }) => deleteDeadLetter(connection, sequence),
+    expose: (name, ref) => nodes.expose(name, ref),
+    remote: (node, name, protocol) => nodes.remote(node, name, protocol),
     close: () => connection.close(),
     [Symbol.asyncDispose]: () => connection.close(),
   };

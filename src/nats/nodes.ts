@@ -1,0 +1,197 @@
+import { type Address, type AnyRef, address, type Protocol, quote, type Ref } from "../index";
+import type { Connection } from "./connection";
+import { headOf, Pair, type PairOwner } from "./pair";
+import { isToken } from "./subjects";
+
+/** How long a node may take to say which one it is, in milliseconds. */
+const CONTACT_WITHIN = 2_000;
+/** The status of what came to nobody. */
+const NO_RESPONDERS = 503;
+/** Beats of a pair in the time of a lease. */
+const BEATS = 4;
+
+/** This node among the others: who may be reached here, and the pairs with those that were met. */
+export class Nodes implements PairOwner {
+  readonly connection: Connection;
+  readonly #pairs = new Map<string, Pair>();
+  readonly #exposed = new Map<Address, AnyRef>();
+  /** Gives further actors that may be reached: those of names over the cluster. */
+  readonly #finders: ((at: Address) => AnyRef | undefined)[] = [];
+  /** The incarnations whose lease ended: nothing of theirs is taken any more. */
+  readonly #gone = new Set<string>();
+  /** Texts of nodes that know of a leave which this one has not heard of, in order. */
+  #held: { readonly node: string; readonly line: string; readonly text: string; readonly left: number }[] = [];
+  readonly #knowing: { readonly revision: number; readonly callback: () => void }[] = [];
+  #known = 0;
+  lastLeave = 0;
+  /** False while the lease of this node is not held: then it takes nothing. */
+  holdsLease: () => boolean = () => true;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** Begins to listen. Others can reach this node once the promise has resolved. */
+  async open(): Promise<void> {
+    const { nc, node, system, lease } = this.connection;
+    const decoder = new TextDecoder();
+    const texts = nc.subscribe(this.connection.subject("to", node, "*"), {
+      slow: 10_000,
+      callback: (error, message) => {
+        if (error !== null) return;
+        const from = message.subject.slice(message.subject.lastIndexOf(".") + 1);
+        const whole = decoder.decode(message.data);
+        const end = whole.indexOf("\n");
+        this.#arrive(from, whole.slice(0, end), whole.slice(end + 1));
+      },
+    });
+    const contacts = nc.subscribe(this.connection.subject("contact", node, "*"), {
+      callback: (error, message) => {
+        if (error === null && this.holdsLease()) message.respond(this.connection.incarnation);
+      },
+    });
+    const bounces = nc.subscribe(this.connection.subject("none", node, "*", "*"), {
+      callback: (error, message) => {
+        const [number = "", from = ""] = message.subject.split(".").reverse();
+        if (error === null && message.headers?.code === NO_RESPONDERS) this.#pairs.get(from)?.bounced(Number(number));
+      },
+    });
+    await nc.flush();
+    let timer = system.clock.setTimer(beat, lease / BEATS);
+    const nodes = this;
+    function beat(): void {
+      for (const pair of nodes.#pairs.values()) pair.beat();
+      timer = system.clock.setTimer(beat, lease / BEATS);
+      timer.unref();
+    }
+    timer.unref();
+    this.connection.onClose(() => {
+      timer.cancel();
+      bounces.unsubscribe();
+      contacts.unsubscribe();
+      for (const pair of this.#pairs.values()) pair.link.flush();
+      texts.unsubscribe();
+      const cause = new Error(`cluster "${this.connection.cluster}" is closed`);
+      for (const pair of this.#pairs.values()) pair.end(cause);
+    });
+  }
+
+  // ——— Who may be reached
+
+  /** @throws TypeError when the name or the reference is none; Error when the name is in use. */
+  expose(name: string, ref: AnyRef): () => void {
+    const at = address(name);
+    if (typeof ref?.address !== "string") {
+      throw new TypeError(
+        `cluster.expose takes a name and a reference, such as expose("files", files); got ${quote(ref)}.`,
+      );
+    }
+    if (this.#exposed.has(at)) throw new Error(`The name ${quote(name)} is exposed already: end that one first.`);
+    this.#exposed.set(at, ref);
+    return () => {
+      if (this.#exposed.get(at) === ref) this.#exposed.delete(at);
+    };
+  }
+
+  remote<Signatures>(node: string, name: string, protocol: Protocol<string, Signatures>): Ref<Signatures> {
+    if (!isToken(node))
+      throw new TypeError(`The name of a node has 1 to 64 letters, digits, - and _; got ${quote(node)}.`);
+    return this.pair(node).link.ref(address(name), protocol);
+  }
+
+  addFinder(find: (at: Address) => AnyRef | undefined): void {
+    this.#finders.push(find);
+  }
+
+  exposed(at: Address): AnyRef | undefined {
+    const known = this.#exposed.get(at);
+    if (known !== undefined) return known;
+    for (const find of this.#finders) {
+      const ref = find(at);
+      if (ref !== undefined) return ref;
+    }
+    return undefined;
+  }
+
+  // ——— Pairs
+
+  pair(node: string): Pair {
+    let pair = this.#pairs.get(node);
+    if (pair === undefined) {
+      pair = new Pair(this, node);
+      this.#pairs.set(node, pair);
+    }
+    return pair;
+  }
+
+  async contact(node: string): Promise<string> {
+    const { nc } = this.connection;
+    const message = await nc.request(this.connection.subject("contact", node, this.connection.node), "", {
+      timeout: CONTACT_WITHIN,
+    });
+    const incarnation = message.string();
+    if (this.#gone.has(incarnation)) throw new Error(`the lease of node "${node}" has ended`);
+    return incarnation;
+  }
+
+  publish(node: string, number: number, line: string, text: string): void {
+    const { nc, node: own } = this.connection;
+    // The server answers a text that comes to nobody, if it has a subject for that.
+    const reply = this.connection.subject("none", own, node, String(number));
+    nc.publish(this.connection.subject("to", node, own), `${line}\n${text}`, { reply });
+  }
+
+  #arrive(node: string, line: string, text: string): void {
+    const head = headOf(line);
+    if (head === undefined) return;
+    const isBehind = head.left > this.lastLeave;
+    if (isBehind || this.#held.some((each) => each.node === node)) {
+      this.#held.push({ node, line, text, left: head.left });
+      return;
+    }
+    if (!this.admits(head.from) || !this.holdsLease()) return;
+    this.pair(node).take(head, text);
+  }
+
+  /** The fence: false for a node whose lease has ended, so that nothing it still says is taken. */
+  admits(incarnation: string): boolean {
+    return !this.#gone.has(incarnation);
+  }
+
+  // ——— What membership tells
+
+  /** A node has left, or its lease has ended. */
+  left(node: string, incarnation: string, revision: number, why: string): void {
+    this.#gone.add(incarnation);
+    const pair = this.#pairs.get(node);
+    if (pair?.peer === incarnation) pair.lose(new Error(`node "${node}" ${why}`));
+    this.lastLeave = Math.max(this.lastLeave, revision);
+    const held = this.#held;
+    this.#held = [];
+    for (const each of held) this.#arrive(each.node, each.line, each.text);
+  }
+
+  /** This node lost its own lease: what it was is gone, and it begins anew. */
+  lostLease(cause: Error): void {
+    for (const pair of this.#pairs.values()) pair.lose(cause);
+  }
+
+  /** The owners are known up to a revision. */
+  know(revision: number): void {
+    this.#known = Math.max(this.#known, revision);
+    for (const each of this.#knowing.splice(0)) {
+      if (each.revision <= this.#known) each.callback();
+      else this.#knowing.push(each);
+    }
+  }
+
+  whenKnown(revision: number, callback: () => void): void {
+    if (revision <= this.#known) callback();
+    else this.#knowing.push({ revision, callback });
+  }
+
+  /** All pairs that are in contact. */
+  *met(): IterableIterator<Pair> {
+    for (const pair of this.#pairs.values()) if (pair.peer !== undefined) yield pair;
+  }
+}

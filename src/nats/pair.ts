@@ -1,0 +1,261 @@
+import type { Address, AnyRef } from "../index";
+import { createLink, type Link } from "../link/index";
+import type { Connection } from "./connection";
+
+/** The first line of a text between two nodes. */
+interface Head {
+  readonly kind: "text" | "beat" | "stranger" | "barrier" | "passed";
+  /** The incarnations of its sender and of its receiver. */
+  readonly from: string;
+  readonly to: string;
+  /** Grows when the two begin anew. */
+  readonly round: number;
+  /** The number of the text in its round, from 1. A beat has the number of the last text. */
+  readonly number: number;
+  /** The last leave that the sender knows of: a revision of the members' bucket. */
+  readonly left: number;
+}
+
+/** The bytes that a head may take, at most. */
+const HEAD = 200;
+/** The texts that wait for the first contact, at most. */
+const MOST_WAITING = 1_000;
+
+export const headOf = (line: string): Head | undefined => {
+  const [kind, from, to, round, number, left] = line.split(" ");
+  if (kind === undefined || from === undefined || to === undefined || left === undefined) return undefined;
+  return { kind: kind as Head["kind"], from, to, round: Number(round), number: Number(number), left: Number(left) }; // An unknown kind is ignored.
+};
+
+/** What a pair asks of the nodes that it is one of. */
+export interface PairOwner {
+  readonly connection: Connection;
+  /** The actors of this node that another one may reach. */
+  exposed(at: Address): AnyRef | undefined;
+  /** The revision of the last leave that this node knows of. */
+  readonly lastLeave: number;
+  /** Sends the first line and a text. */
+  publish(node: string, number: number, line: string, text: string): void;
+  /** Asks a node for its incarnation. Rejects when nobody serves it. */
+  contact(node: string): Promise<string>;
+  /** Calls back once this node knows of the owners at a revision. */
+  whenKnown(revision: number, callback: () => void): void;
+}
+
+/**
+ * This node's end of what it and another node say to each other: a link over numbered texts. A gap in the numbers ends the round:
+ * what waits fails as `timeout`, since nobody knows what became of it, and a new round begins.
+ */
+export class Pair {
+  readonly node: string;
+  readonly link: Link;
+  readonly #owner: PairOwner;
+  /** The incarnation of the other node; undefined before the first contact, and once it is gone. */
+  #peer: string | undefined;
+  #round = 1;
+  #sent = 0;
+  #taken = 0;
+  /** The texts before the first contact. */
+  #waiting: string[] = [];
+  #contacting = false;
+  /** True while a link that was lost says what it would know of: that alone makes no contact. */
+  #resuming = false;
+  /** The number of the last text that had left when nobody waited for the other node any more. */
+  #idleAt = 0;
+  /** The last number that a beat has told. */
+  #told = 0;
+  readonly #passing = new Map<number, () => void>();
+
+  constructor(owner: PairOwner, node: string) {
+    this.#owner = owner;
+    this.node = node;
+    const { system, cluster, nc } = owner.connection;
+    this.link = createLink({
+      system,
+      prefix: `${cluster}/node/${node}/`,
+      send: (text) => this.#send(text),
+      exposed: (at) => owner.exposed(at),
+      maxBytes: (nc.info?.max_payload ?? 1_048_576) - HEAD,
+      metadata: { "envoi.node": node },
+    });
+  }
+
+  get peer(): string | undefined {
+    return this.#peer;
+  }
+
+  // ——— What leaves
+
+  #send(text: string): boolean {
+    const { nc, isClosed } = this.#owner.connection;
+    if (isClosed || nc.isClosed()) return false;
+    if (this.#peer === undefined) {
+      if (this.#waiting.length >= MOST_WAITING) return false;
+      this.#waiting.push(text);
+      if (!this.#resuming) void this.#contact();
+      return true;
+    }
+    this.#publish("text", ++this.#sent, text);
+    return true;
+  }
+
+  #publish(kind: Head["kind"], number: number, text = ""): void {
+    const { connection, lastLeave } = this.#owner;
+    const line = `${kind} ${connection.incarnation} ${this.#peer} ${this.#round} ${number} ${lastLeave}`;
+    this.#owner.publish(this.node, number, line, text);
+  }
+
+  async #contact(): Promise<void> {
+    if (this.#contacting) return;
+    this.#contacting = true;
+    try {
+      const peer = await this.#owner.contact(this.node);
+      this.#contacting = false;
+      this.meet(peer);
+    } catch (cause) {
+      this.#contacting = false;
+      if (this.#peer !== undefined) return; // It made the contact meanwhile.
+      this.#waiting = [];
+      const { cluster } = this.#owner.connection;
+      const error = new Error(`nobody serves node "${this.node}" of cluster "${cluster}"`, { cause });
+      this.#begin(error, "unreachable");
+    }
+  }
+
+  /** The other node is known to run, with an incarnation. */
+  meet(peer: string): void {
+    if (this.#peer === peer) return;
+    if (this.#peer !== undefined) {
+      this.lose(new Error(`node "${this.node}" was started anew`));
+    }
+    this.#peer = peer;
+    this.#round = 1;
+    this.#sent = this.#taken = this.#told = this.#idleAt = 0;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const text of waiting) this.#publish("text", ++this.#sent, text);
+  }
+
+  /** Tells the other node how many texts have left, so that it sees when the last one was lost. */
+  beat(): void {
+    if (this.#peer === undefined || (this.#told === this.#sent && this.link.waiting === 0)) return;
+    this.#told = this.#sent;
+    this.#publish("beat", this.#sent);
+  }
+
+  /** The server says that a text, by its number, came to nobody: the other node is gone, or has closed. */
+  bounced(number: number): void {
+    if (this.#peer === undefined || number > this.#sent) return;
+    const cause = new Error(
+      `nobody serves node "${this.node}" of cluster "${this.#owner.connection.cluster}" any more`,
+    );
+    // What left before may have been handled.
+    const isSure = number - 1 <= this.#idleAt;
+    this.#peer = undefined;
+    this.#waiting = [];
+    this.#round = 1;
+    this.#sent = this.#taken = this.#told = this.#idleAt = 0;
+    this.#begin(cause, isSure ? "unreachable" : "timeout");
+  }
+
+  /** Resolves once the other node knows of the owners at a revision, and all that it sent before has come. */
+  barrier(revision: number): Promise<void> {
+    if (this.#peer === undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#passing.set(revision, resolve);
+      this.link.flush();
+      this.#publish("barrier", ++this.#sent, String(revision));
+    });
+  }
+
+  // ——— What comes
+
+  take(head: Head, text: string): void {
+    const { incarnation } = this.#owner.connection;
+    if (head.to !== incarnation) {
+      // It speaks to one that was here before, or has not heard of this one.
+      if (head.kind !== "stranger") this.#owner.publish(this.node, 0, `stranger ${incarnation} ${head.from} 0 0 0`, "");
+      return;
+    }
+    if (head.kind === "stranger") {
+      if (this.#peer !== head.from) this.meet(head.from);
+      return;
+    }
+    if (head.from !== this.#peer) this.meet(head.from);
+    if (head.round < this.#round) {
+      this.#publish("beat", this.#sent); // Tells it the round.
+      return;
+    }
+    if (head.round > this.#round) {
+      this.#reset(head.round, new Error(`node "${this.node}" lost texts of this one`));
+    }
+    const isBeat = head.kind === "beat";
+    if (head.number !== this.#taken + (isBeat ? 0 : 1)) {
+      if (head.number <= this.#taken) return; // A text that came twice.
+      this.#gap(head.number);
+      return;
+    }
+    if (isBeat) return;
+    this.#taken = head.number;
+    if (head.kind === "barrier") this.#pass(Number(text));
+    else if (head.kind === "passed") this.#passed(Number(text));
+    else if (!this.link.take(text)) this.#gap(head.number);
+    if (this.link.waiting === 0) this.#idleAt = this.#sent;
+  }
+
+  #gap(number: number): void {
+    const { connection } = this.#owner;
+    const { node } = this;
+    const expected = this.#taken + 1;
+    connection.system.log.warn(
+      `Cluster "${connection.cluster}": texts ${expected} to ${number} of node "${node}" were lost; what waits for them fails as timeout.`,
+    );
+    connection.tell("gap", { node, expected, number });
+    this.#reset(this.#round + 1, new Error(`texts of node "${node}" were lost`));
+    this.#publish("beat", 0); // The other node begins the round, too.
+  }
+
+  #pass(revision: number): void {
+    const round = this.#round;
+    this.#owner.whenKnown(revision, () => {
+      if (round !== this.#round || this.#peer === undefined) return;
+      this.link.flush();
+      this.#publish("passed", ++this.#sent, String(revision));
+    });
+  }
+
+  #passed(revision: number): void {
+    this.#passing.get(revision)?.();
+    this.#passing.delete(revision);
+  }
+
+  // ——— The end
+
+  #reset(round: number, cause: Error): void {
+    this.#round = round;
+    this.#sent = this.#taken = this.#told = this.#idleAt = 0;
+    this.#begin(cause, "timeout");
+  }
+
+  #begin(cause: Error, kind: "timeout" | "unreachable"): void {
+    for (const resolve of this.#passing.values()) resolve();
+    this.#passing.clear();
+    this.link.lost(cause, kind);
+    this.#resuming = true;
+    this.link.resume();
+    this.link.flush();
+    this.#resuming = false;
+  }
+
+  /** The other node has gone: nobody knows what became of what waits. */
+  lose(cause: Error): void {
+    this.#peer = undefined;
+    this.#waiting = [];
+    this.#reset(1, cause);
+  }
+
+  end(cause: Error): void {
+    this.link.lost(cause, "timeout");
+    this.link.end(cause);
+  }
+}
