@@ -1,5 +1,7 @@
 import type { AnyRef, Protocol, Ref, System } from "../index";
 import { openConnection } from "./connect";
+import type { Connection } from "./connection";
+import { Members } from "./members";
 import { Nodes } from "./nodes";
 import type { ClusterOptions } from "./options";
 
@@ -29,6 +31,11 @@ export interface Cluster extends AsyncDisposable {
    * const files = cluster.remote("node-2", "files", Files);
    */
   remote<Signatures>(node: string, name: string, protocol: Protocol<string, Signatures>): Ref<Signatures>;
+  /**
+   * The names of the nodes that hold their lease, this one among them; empty without JetStream. A change is an event of the system: `nats:joined`, `nats:left`,
+   * and `nats:gone` where this node itself could not renew its lease.
+   */
+  members(): readonly string[];
   /** Leaves the cluster: sends what is left, and ends the connection. Called by a shutdown of the system. */
   close(): Promise<void>;
 }
@@ -46,12 +53,23 @@ export async function connectCluster(system: System, options: ClusterOptions): P
   const connection = await openConnection(system, options);
   const nodes = new Nodes(connection);
   await nodes.open();
+  const members = connection.nc.info?.jetstream === true ? await joined(connection, nodes) : undefined;
   return {
     name: connection.cluster,
     node: connection.node,
     expose: (name, ref) => nodes.expose(name, ref),
     remote: (node, name, protocol) => nodes.remote(node, name, protocol),
+    members: () => members?.all().map(({ node }) => node) ?? [],
     close: () => connection.close(),
     [Symbol.asyncDispose]: () => connection.close(),
   };
+}
+
+async function joined(connection: Connection, nodes: Nodes): Promise<Members> {
+  try {
+    return await Members.join(connection, nodes);
+  } catch (thrown) {
+    await connection.close();
+    throw thrown;
+  }
 }

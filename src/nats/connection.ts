@@ -18,8 +18,8 @@ export class Connection {
   readonly system: System;
   readonly cluster: string;
   readonly node: string;
-  /** Another one for each connection: a node that was started anew is another one. */
-  readonly incarnation: string = crypto.randomUUID();
+  /** Another one for each lease of the node: one that was started anew, or whose lease ended, is another one. */
+  incarnation: string = crypto.randomUUID();
   /** In milliseconds. */
   readonly lease: number;
   readonly replicas: number;

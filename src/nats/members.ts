@@ -1,0 +1,234 @@
+import type { KV, KvWatchEntry } from "@nats-io/kv";
+import type { Connection } from "./connection";
+import type { Nodes } from "./nodes";
+
+/** A node as the others know it. */
+export interface Member {
+  readonly node: string;
+  /** Another one whenever the node is started anew, or loses its lease. */
+  readonly incarnation: string;
+  /** The names over the cluster that it serves, each with the version of its protocol. */
+  readonly serves: Readonly<Record<string, string>>;
+}
+
+/** Heartbeats in the time of a lease. */
+const BEATS = 4;
+/** A question to JetStream, in milliseconds: a heartbeat that takes longer is no use. */
+const LEAST_WAIT = 1_000;
+/** How long the end marker of a lease is kept, in milliseconds. */
+const MARKER = 60_000;
+
+/**
+ * The nodes of the cluster: a key each in a bucket, which ends unless its node renews it within its lease. A node that could not renew
+ * its own in time takes itself for gone before the others may (by its own clock), gives up all that it owns, and joins anew.
+ */
+export class Members {
+  readonly #connection: Connection;
+  readonly #nodes: Nodes;
+  readonly #bucket: KV;
+  readonly #members = new Map<string, Member>();
+  readonly #listeners = new Set<() => void>();
+  readonly #goneListeners = new Set<(cause: Error) => void>();
+  #serves: Readonly<Record<string, string>> = {};
+  #revision = 0;
+  /** When the lease ends, by the clock of this node: from before the last heartbeat that was taken. */
+  #until = 0;
+  #isClosed = false;
+  #beating: Promise<void> | undefined;
+
+  private constructor(connection: Connection, nodes: Nodes, bucket: KV) {
+    this.#connection = connection;
+    this.#nodes = nodes;
+    this.#bucket = bucket;
+  }
+
+  /** @throws Error (as a rejection) when another node has the name. */
+  static async join(connection: Connection, nodes: Nodes): Promise<Members> {
+    const ttl = connection.lease;
+    const bucket = await connection.bucket("connectCluster", "members", { ttl, markerTTL: MARKER });
+    const members = new Members(connection, nodes, bucket);
+    await members.#enter();
+    await members.#watch();
+    nodes.holdsLease = () => members.holdsLease;
+    members.#beatOn();
+    connection.onClose(() => members.#leave());
+    return members;
+  }
+
+  /** True while no other node may take this one for gone. */
+  get holdsLease(): boolean {
+    return this.#connection.system.clock.monotonicTime() < this.#until;
+  }
+
+  /** All nodes, this one among them, by their names. */
+  all(): readonly Member[] {
+    return [...this.#members.values()].sort((a, b) => (a.node < b.node ? -1 : 1));
+  }
+
+  /** True for a node that has its lease. */
+  has(node: string, incarnation: string): boolean {
+    return this.#members.get(node)?.incarnation === incarnation;
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Calls back when this node has lost its lease. */
+  onGone(listener: (cause: Error) => void): void {
+    this.#goneListeners.add(listener);
+  }
+
+  /** Tells the others at once that this node serves a name. */
+  async serve(name: string, version: string): Promise<void> {
+    this.#serves = { ...this.#serves, [name]: version };
+    await this.#beating;
+    await this.#beat();
+  }
+
+  // ——— The lease of this node
+
+  #text(): string {
+    const { incarnation } = this.#connection;
+    return JSON.stringify({ incarnation, serves: this.#serves });
+  }
+
+  get #now(): number {
+    return this.#connection.system.clock.monotonicTime();
+  }
+
+  async #enter(): Promise<void> {
+    const { node, cluster, lease, system } = this.#connection;
+    const late = this.#now + 2 * lease + LEAST_WAIT; // A former one of this name may have been killed just now.
+    for (;;) {
+      const begun = this.#now;
+      try {
+        this.#revision = await this.#bucket.create(node, this.#text());
+        this.#until = begun + lease;
+        return;
+      } catch (cause) {
+        if (this.#isClosed) return;
+        if (begun > late) {
+          throw new Error(`Node "${node}" of cluster "${cluster}" runs already: give each node another name.`, {
+            cause,
+          });
+        }
+        await new Promise<void>((resolve) => system.clock.setTimer(resolve, lease / BEATS));
+      }
+    }
+  }
+
+  #beatOn(): void {
+    const { system, lease } = this.#connection;
+    const timer = system.clock.setTimer(() => {
+      if (this.#isClosed) return;
+      this.#beating = this.#beat().finally(() => {
+        this.#beating = undefined;
+        this.#beatOn();
+      });
+    }, lease / BEATS);
+    timer.unref();
+  }
+
+  async #beat(): Promise<void> {
+    const { node, lease } = this.#connection;
+    if (this.#isClosed) return;
+    const begun = this.#now;
+    if (begun >= this.#until) {
+      await this.#begin(new Error("its lease was not renewed in time"));
+      return;
+    }
+    try {
+      this.#revision = await this.#bucket.update(node, this.#text(), this.#revision, Math.max(lease / 2, LEAST_WAIT));
+      this.#until = begun + lease;
+    } catch (cause) {
+      if (this.#isClosed) return;
+      // It may have been taken all the same, where the answer was lost.
+      const entry = await this.#bucket.get(node).catch(() => undefined);
+      if (entry === undefined) return; // Nobody knows: the next one tries again, until the lease ends.
+      if (
+        entry?.operation === "PUT" &&
+        entry.json<{ incarnation: string }>().incarnation === this.#connection.incarnation
+      ) {
+        this.#revision = entry.revision;
+        return;
+      }
+      await this.#begin(new Error("its lease has ended", { cause }));
+    }
+  }
+
+  /** Gives up what this node was, and joins as another incarnation. */
+  async #begin(cause: Error): Promise<void> {
+    const { node, cluster, system } = this.#connection;
+    this.#until = 0;
+    system.log.warn(`Cluster "${cluster}": node "${node}" gives up all that it owns and joins anew: ${cause.message}.`);
+    this.#connection.tell("gone", { node, reason: cause.message });
+    for (const listener of this.#goneListeners) listener(cause);
+    this.#nodes.lostLease(cause);
+    this.#connection.incarnation = crypto.randomUUID();
+    // Another process may have its name by now: it tries for ever, since the application runs.
+    while (!this.#isClosed) {
+      try {
+        await this.#enter();
+        return;
+      } catch (thrown) {
+        system.log.error(String(thrown));
+      }
+    }
+  }
+
+  async #leave(): Promise<void> {
+    this.#isClosed = true;
+    if (!this.holdsLease) return;
+    this.#until = 0;
+    const { node } = this.#connection;
+    const { clock } = this.#connection.system;
+    const late = new Promise<void>((resolve) => clock.setTimer(resolve, LEAST_WAIT));
+    // Without a server, the lease ends by itself.
+    await Promise.race([late, this.#bucket.purge(node, { previousSeq: this.#revision }).catch(() => undefined)]);
+  }
+
+  // ——— The others
+
+  async #watch(): Promise<void> {
+    const entries = await this.#bucket.watch();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const own = this.#revision;
+    const follow = async (): Promise<void> => {
+      for await (const entry of entries) {
+        this.#hear(entry);
+        if (entry.revision >= own) resolve(); // All that was there before this node joined has come.
+      }
+    };
+    void follow().catch((cause) => {
+      const { system, cluster } = this.#connection;
+      if (!this.#isClosed) system.log.error(`Cluster "${cluster}": its members are not followed any more.`, { cause });
+    });
+    await promise;
+    this.#connection.onClose(() => entries.stop());
+  }
+
+  #hear(entry: KvWatchEntry): void {
+    const { key: node, revision } = entry;
+    const known = this.#members.get(node);
+    if (entry.operation === "PUT") {
+      const { incarnation, serves } = entry.json<Omit<Member, "node">>();
+      const member: Member = { node, incarnation, serves };
+      const isSame = known?.incarnation === incarnation;
+      if (isSame && JSON.stringify(known?.serves) === JSON.stringify(serves)) return;
+      if (known !== undefined && !isSame) this.#forget(known, revision, "was started anew");
+      this.#members.set(node, member);
+      if (!isSame) this.#connection.tell("joined", { node });
+    } else {
+      if (known === undefined) return;
+      this.#forget(known, revision, "has left, or its lease has ended");
+    }
+    for (const listener of this.#listeners) listener();
+  }
+
+  #forget({ node, incarnation }: Member, revision: number, why: string): void {
+    this.#members.delete(node);
+    this.#nodes.left(node, incarnation, revision, why);
+    this.#connection.tell("left", { node });
+  }
+}

@@ -1,0 +1,59 @@
+import { describe, expect, test } from "bun:test";
+import { createSystem, type System } from "../../src";
+import { type Cluster, connectCluster } from "../../src/nats";
+import { event } from "./events";
+import { hasNats, server } from "./rooms";
+
+describe.skipIf(!hasNats)("members", async () => {
+  const { url } = hasNats ? await server() : { url: "" };
+  const start = async (node: string, name: string): Promise<{ system: System; cluster: Cluster }> => {
+    const system = createSystem({ logger: { warn() {}, error() {} } });
+    return { system, cluster: await connectCluster(system, { servers: url, name, node, lease: 1_000 }) };
+  };
+
+  test("a node that joins is told to the others, and one that closes", async () => {
+    const a = await start("a", "one");
+    const joined = event(a.system, "joined", ({ node }) => node === "b");
+    const b = await start("b", "one");
+    await joined;
+    expect(a.cluster.members()).toEqual(["a", "b"]);
+    expect(b.cluster.members()).toEqual(["a", "b"]);
+    const left = event(a.system, "left", ({ node }) => node === "b");
+    await b.cluster.close();
+    await left;
+    expect(a.cluster.members()).toEqual(["a"]);
+    await a.system.shutdown();
+    await b.system.shutdown();
+  });
+
+  test("two nodes of one name are refused", async () => {
+    const a = await start("a", "two");
+    const system = createSystem();
+    const thrown = await connectCluster(system, { servers: url, name: "two", node: "a", lease: 500 }).catch(
+      (each) => each,
+    );
+    expect(String(thrown)).toContain('Node "a" of cluster "two" runs already');
+    await system.shutdown();
+    await a.system.shutdown();
+  });
+
+  test("a node that is killed leaves when its lease ends", async () => {
+    const a = await start("a", "three");
+    const program = `
+      import { createSystem } from ${JSON.stringify(`${import.meta.dir}/../../src/index`)};
+      import { connectCluster } from ${JSON.stringify(`${import.meta.dir}/../../src/nats/index`)};
+      await connectCluster(createSystem(), { servers: ${JSON.stringify(url)}, name: "three", node: "b", lease: 1_000 });
+    `;
+    const joined = event(a.system, "joined", ({ node }) => node === "b");
+    const child = Bun.spawn([process.execPath, "-e", program], {
+      cwd: `${import.meta.dir}/../..`,
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    await joined;
+    const left = event(a.system, "left", ({ node }) => node === "b");
+    child.kill("SIGKILL");
+    await left;
+    expect(a.cluster.members()).toEqual(["a"]);
+    await a.system.shutdown();
+  });
+});
