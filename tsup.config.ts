@@ -112,6 +112,7 @@ export default defineConfig([
       nats: "src/nats/index.ts",
       record: "src/record/index.ts",
       telemetry: "src/telemetry/index.ts",
+      workers: "src/workers/index.ts",
       cli: "src/cli/envoi.ts", // The program of the package: `bunx envoi`.
       "file-actor": "src/tools/files/file-actor.ts", // Loaded by the tools, when the first of each is spawned.
       "code-actor": "src/tools/code/code-actor.ts",

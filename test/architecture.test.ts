@@ -23,11 +23,12 @@ const ROOMS = [
   "nats",
   "record",
   "telemetry",
+  "workers",
   "cli",
 ];
 const LAYERS = ["", "envelopes", "refs", "cell", "life", "face"]; // Of src/actor; the files beside the folders come first.
 /** What is built on the public face, as a user's code would be. */
-const WINGS = ["link", "testing", "tools", "http", "rpc", "acp", "mcp", "nats", "record", "telemetry"];
+const WINGS = ["link", "testing", "tools", "http", "rpc", "acp", "mcp", "nats", "record", "telemetry", "workers"];
 /** The door to HTTP, from the bottom to the top: its folders, and the files beside them. What stands on one line does not know each other. */
 const DOOR = [
   ["client"], // Of the door it knows types alone. The inspector's page is a client.
@@ -125,7 +126,8 @@ test("imports run one way through the door to HTTP, and its client shares types 
 
 test("no two files of the core have one name", () => {
   const core = files.filter(
-    (file) => file !== "index.ts" && !/^(link|testing|tools|http|rpc|acp|mcp|nats|record|telemetry|cli)\//.test(file),
+    (file) =>
+      file !== "index.ts" && !/^(link|testing|tools|http|rpc|acp|mcp|nats|record|telemetry|workers|cli)\//.test(file),
   );
   const names = core.map((file) => basename(file));
   expect(names.length).toBeGreaterThan(80);

@@ -15,6 +15,7 @@ export const ENTRIES: Readonly<Record<string, string>> = {
   "envoi/nats": "src/nats/index.ts",
   "envoi/record": "src/record/index.ts",
   "envoi/telemetry": "src/telemetry/index.ts",
+  "envoi/workers": "src/workers/index.ts",
   "envoi/benchmarks": "benchmarks/index.ts",
 };
 

@@ -42,6 +42,11 @@ export interface LinkOptions extends Pick<ResponderOptions, "most" | "longest" |
   readonly metadata?: Metadata;
   /** True to tell the other side the text and the stack of what a handler threw: for a side that is trusted (P18). Default: false. */
   readonly tellsErrors?: boolean;
+  /**
+   * Gives a reason for which messages do not leave now, such as that the other side is not ready: they come back as `unreachable`. Answers
+   * leave nevertheless. Called for each message. Default: none.
+   */
+  readonly withheldBy?: () => unknown;
 }
 
 /**
@@ -74,6 +79,8 @@ export interface Link {
   lost(cause: unknown, kind: "timeout" | "unreachable"): void;
   /** There is a connection again, to another system at the same place: references work again. */
   resume(): void;
+  /** The ends of this side's actors are told no more: the whole side is about to leave, and another one may take its place. */
+  leave(): void;
   /** Sends what waits for the end of the turn. */
   flush(): void;
   /** Ends all references as `unreachable`, and tells their watchers. What still waits fails as `timeout`, unless `lost` was called. */
@@ -106,14 +113,14 @@ class TextLink implements Link {
   #hasEnded = false;
 
   constructor(options: LinkOptions) {
-    const { system, prefix, send, exposed, metadata, tellsErrors = false } = options;
+    const { system, prefix, send, exposed, metadata, tellsErrors = false, withheldBy } = options;
     const { maxBytes = Number.POSITIVE_INFINITY, mostRefs = MOST_REFS } = options;
     const { most = Number.POSITIVE_INFINITY, longest = Number.POSITIVE_INFINITY, streams = {} } = options;
     this.#maxBytes = maxBytes;
     this.#outbox = new Outbox(system.clock, maxBytes, send, (out, cause) => this.#sending.unsent(out, cause));
     const revive: Expose = (at, wanted) => this.#revive(at, wanted);
     const lend = (ref: AnyRef): void => this.#serving.lend(ref);
-    this.#sending = new Sending({ system, prefix, mostRefs, maxBytes, revive, lend }, this.#outbox);
+    this.#sending = new Sending({ system, prefix, mostRefs, maxBytes, revive, lend, withheldBy }, this.#outbox);
     const responder = { most, longest, streams: { abandonedAfter: Number.POSITIVE_INFINITY, ...streams } };
     const { replace } = this.#sending;
     const serving = { exposed, mostRefs, metadata, tellsErrors, responder, revive, replace };
@@ -265,6 +272,10 @@ class TextLink implements Link {
     this.#isLost = false;
     this.#serving.resume();
     this.#sending.resume();
+  }
+
+  leave(): void {
+    this.#unsubscribe();
   }
 
   flush(): void {

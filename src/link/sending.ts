@@ -41,6 +41,7 @@ interface SendingOptions {
   readonly revive: Expose;
   /** Called for each reference of this system that leaves. Throws when there are too many. */
   readonly lend: (ref: AnyRef) => void;
+  readonly withheldBy: (() => unknown) | undefined;
 }
 
 const ANY: Protocol = defineProtocol("any", {});
@@ -145,8 +146,9 @@ export class Sending {
   // ——— Messages
 
   #send(out: Outgoing, target: number): void {
-    if (this.#lostBy !== null) {
-      out.fail("unreachable", this.#lostBy.cause);
+    const withheldBy = this.#lostBy === null ? this.#options.withheldBy?.() : this.#lostBy.cause;
+    if (this.#lostBy !== null || withheldBy !== undefined) {
+      out.fail("unreachable", withheldBy);
       return;
     }
     const payload = this.#textOf(out, out.payload);

@@ -189,6 +189,7 @@ const BUDGETS = [
   ["nats", 5_000, 150_000],
   ["record", 60_000, 180_000],
   ["telemetry", 15_000, 50_000],
+  ["workers", 10_000, 60_000],
   ["cli", 10_000, 40_000],
 ] as const;
 
@@ -408,6 +409,7 @@ describe("the tarball, installed into an empty project", () => {
           "nats",
           "record",
           "telemetry",
+          "workers",
           "benchmarks",
         ]
           .map(

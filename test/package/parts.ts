@@ -10,6 +10,7 @@ const WINGS = {
   nats: ["nats"],
   record: ["record"],
   telemetry: ["telemetry"],
+  workers: ["workers"],
   cli: ["cli"],
 } as const;
 
@@ -41,7 +42,19 @@ export async function bytesOfParts(installed: string): Promise<Readonly<Record<P
   for (const [wing, entries] of Object.entries(WINGS)) {
     for (const entry of entries) give(`${entry}.js`, wing as Part); // A key of WINGS.
   }
-  const bytes = { rest: 0, pages: 0, http: 0, rpc: 0, acp: 0, mcp: 0, nats: 0, record: 0, telemetry: 0, cli: 0 };
+  const bytes = {
+    rest: 0,
+    pages: 0,
+    http: 0,
+    rpc: 0,
+    acp: 0,
+    mcp: 0,
+    nats: 0,
+    record: 0,
+    telemetry: 0,
+    workers: 0,
+    cli: 0,
+  };
   for (const file of files) {
     const [, code = "", folder = ""] =
       /^(?:dist\/([\w-]+\.js)$|(?:dist\/types|bench\/(?:suites|subjects))\/(\w+))/.exec(file) ?? [];

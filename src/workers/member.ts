@@ -1,0 +1,202 @@
+import {
+  type Address,
+  type AnyRef,
+  type Context,
+  defineProtocol,
+  type Factory,
+  type Ref,
+  type System,
+  Type,
+} from "../index";
+import { createLink, type Link } from "../link/index";
+import { type Carrier, startProcess, startThread } from "./carrier";
+import { type FromWorker, isControl, type ToWorker } from "./control";
+import type { WorkersOptions } from "./options";
+
+/** The actor that holds a worker. It fails when the worker is gone, so that its supervisor starts another one. */
+export const Member = defineProtocol("envoi/worker", { lost: { payload: Type.Unknown() } });
+type MemberSignatures = { lost: (cause: unknown) => void };
+
+/** The state of a worker at this moment. */
+export interface WorkerReport {
+  /** From 1: the number in its addresses. */
+  readonly index: number;
+  readonly state: "starting" | "ready" | "down";
+  /** The id of its process; undefined for a thread, and while it is down. */
+  readonly pid: number | undefined;
+  /** The messages of this system that wait for it. */
+  readonly waiting: number;
+}
+
+export interface MemberOptions extends WorkersOptions {
+  readonly system: System;
+  readonly name: string;
+  readonly entryPath: string;
+  readonly exposed: (at: Address) => AnyRef | undefined;
+  /** Told when it can be reached, and when no more. */
+  readonly onState: (member: WorkerMember, isReady: boolean) => void;
+}
+
+const DOWN = new Error("The worker is being started.");
+
+/** One of the workers, over all its starts: the link to it lives on, and so do the references of that. */
+export class WorkerMember {
+  readonly index: number;
+  readonly link: Link;
+  /** Settles when the first start has come to an end. */
+  readonly first = Promise.withResolvers<void>();
+  readonly #options: MemberOptions;
+  #carrier: Carrier | null = null;
+  #state: WorkerReport["state"] = "down";
+  /** Set while it is asked to leave: called when it has. */
+  #onLeft: (() => void) | null = null;
+  /** When the oldest question that it has not answered was put; null while there is none. */
+  #askedAt: number | null = null;
+  #lastBeat = 0;
+
+  constructor(index: number, options: MemberOptions) {
+    this.index = index;
+    this.#options = options;
+    const { system, name, exposed } = options;
+    this.link = createLink({
+      system,
+      prefix: `${name}/${index}/`,
+      send: (text) => this.#carrier?.post(text) ?? false,
+      exposed,
+      tellsErrors: true,
+      withheldBy: () => (this.#state === "ready" ? undefined : DOWN),
+    });
+    this.link.lost(DOWN, "unreachable");
+    this.first.promise.catch(() => undefined);
+  }
+
+  get report(): WorkerReport {
+    return { index: this.index, state: this.#state, pid: this.#carrier?.pid, waiting: this.link.waiting };
+  }
+
+  /** Makes the actor's next instance: each starts the worker anew. */
+  readonly factory: Factory<MemberSignatures> = (ctx) => {
+    this.#start(ctx);
+    return {
+      lost(cause) {
+        throw cause;
+      },
+      onStop: () => this.#leave(),
+    };
+  };
+
+  #start(ctx: Context<MemberSignatures>): void {
+    const { as = "thread", env = {}, entryPath, readyWithin = 10_000, heartbeatEvery = 1_000 } = this.#options;
+    const start = as === "thread" ? startThread : startProcess;
+    const { self } = ctx;
+    this.#state = "starting";
+    this.#askedAt = null;
+    try {
+      const carrier = start(
+        { entry: entryPath, env },
+        {
+          onText: (text) => this.#carrier === carrier && this.#take(text, self),
+          onEnd: (cause) => this.#ended(carrier, cause, self),
+        },
+      );
+      this.#carrier = carrier;
+    } catch (thrown) {
+      this.#ended(null, thrown instanceof Error ? thrown : new Error(String(thrown)), self);
+      return;
+    }
+    if (readyWithin !== Number.POSITIVE_INFINITY) {
+      ctx.timers.once("ready", readyWithin, () => {
+        if (this.#state === "ready") return;
+        this.#end(
+          new Error(
+            `The worker was not ready within ${readyWithin} ms: its entry calls serveWorker(), and awaits little before.`,
+          ),
+        );
+      });
+    }
+    this.#lastBeat = this.#options.system.clock.monotonicTime();
+    ctx.timers.fixedDelay("heartbeat", heartbeatEvery, () => this.#beat(heartbeatEvery));
+  }
+
+  #post(message: ToWorker): void {
+    this.#carrier?.post(JSON.stringify(message));
+  }
+
+  #take(text: string, self: Ref<MemberSignatures>): void {
+    if (!isControl(text)) {
+      if (!this.link.take(text)) this.#end(new Error("The worker sent what is no frame."));
+      return;
+    }
+    const message = JSON.parse(text) as FromWorker; // It was written by serveWorker of this package.
+    switch (message.kind) {
+      case "here": {
+        const { name, data } = this.#options;
+        this.#post({ kind: "start", name, index: this.index, data });
+        this.link.resume();
+        return;
+      }
+      case "ready":
+        this.#state = "ready";
+        this.first.resolve();
+        this.#options.onState(this, true);
+        return;
+      case "failed":
+        this.#ended(this.#carrier, new Error(`The worker could not begin: ${message.message}`), self);
+        return;
+      case "pong":
+        this.#askedAt = null;
+        return;
+      case "left":
+        this.#post({ kind: "bye" });
+    }
+  }
+
+  /** Asks whether it is alive, and ends it if it has not answered for too long. */
+  #beat(every: number): void {
+    const { system, heartbeatLimit = 10_000 } = this.#options;
+    const now = system.clock.monotonicTime();
+    const wasStill = now - this.#lastBeat > 2 * every; // This event loop was blocked itself: its answer may wait here.
+    this.#lastBeat = now;
+    if (this.#askedAt === null) {
+      this.#askedAt = now;
+      this.#post({ kind: "ping" });
+    } else if (wasStill) this.#askedAt = now;
+    else if (now - this.#askedAt >= heartbeatLimit) {
+      this.#end(new Error(`The worker hangs: it did not answer for ${heartbeatLimit} ms (heartbeatLimit).`));
+    }
+  }
+
+  /** Ends it by force, for a reason. */
+  #end(cause: Error): void {
+    this.#endedBy = cause;
+    this.#carrier?.kill();
+    this.#endedBy = null;
+  }
+  #endedBy: Error | null = null;
+
+  /** It is gone: all that waits for it is told first, and then its supervisor. */
+  #ended(carrier: Carrier | null, by: Error, self: Ref<MemberSignatures>): void {
+    if (this.#carrier !== carrier) return;
+    const cause = this.#endedBy ?? by;
+    this.#carrier = null;
+    this.#state = "down";
+    this.link.lost(cause, "unreachable");
+    this.#options.onState(this, false);
+    this.first.reject(cause);
+    if (this.#onLeft === null) self.tell("lost", cause);
+    else this.#onLeft();
+  }
+
+  /** Asks it to leave, and waits until it has. One that does not is ended. */
+  async #leave(): Promise<void> {
+    if (this.#carrier === null) return;
+    const { leaveWithin = 4_000, system } = this.#options;
+    const left = Promise.withResolvers<void>();
+    this.#onLeft = left.resolve;
+    this.#post({ kind: "leave", within: leaveWithin });
+    const timer = system.clock.setTimer(() => this.#end(new Error("The worker did not leave in time.")), leaveWithin);
+    await left.promise;
+    timer.cancel();
+    this.#onLeft = null;
+  }
+}

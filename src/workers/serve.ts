@@ -1,0 +1,159 @@
+import { isMainThread, parentPort } from "node:worker_threads";
+import {
+  type AnyRef,
+  address,
+  createSystem,
+  isRef,
+  type Protocol,
+  quote,
+  type Ref,
+  type System,
+  type SystemOptions,
+} from "../index";
+import { createLink, type Link } from "../link/index";
+import { type FromWorker, isControl, PROCESS_MARK, type ToWorker } from "./control";
+
+/** What a worker knows of itself. */
+export interface WorkerContext {
+  /** Its number, from 1. */
+  readonly index: number;
+  /** The data of `spawnWorkers`. */
+  readonly data: unknown;
+  /**
+   * The reference to an actor of the system that started the worker, by its name in `exposes`.
+   *
+   * @example
+   * const store = worker.ref("store", Store);
+   */
+  ref<Signatures>(name: string, protocol: Protocol<string, Signatures>): Ref<Signatures>;
+}
+
+/** Makes the actors of a worker, and gives those that can be reached, by their names. */
+export type StartWorker = (
+  system: System,
+  worker: WorkerContext,
+) => Readonly<Record<string, AnyRef>> | Promise<Readonly<Record<string, AnyRef>>>;
+
+interface Port {
+  post(text: string): boolean;
+  exit(code: number): void;
+}
+
+function openPort(onText: (text: string) => void): Port {
+  if (!isMainThread && parentPort !== null) {
+    const port = parentPort;
+    port.on("message", (text: unknown) => typeof text === "string" && onText(text));
+    return {
+      post(text) {
+        port.postMessage(text);
+        return true;
+      },
+      exit: (code) => process.exit(code),
+    };
+  }
+  if (process.env[PROCESS_MARK] === undefined || process.send === undefined) {
+    throw new Error(
+      "serveWorker() is for a module that spawnWorkers() starts, as its entry; this one was started by itself.",
+    );
+  }
+  delete process.env[PROCESS_MARK]; // Programs that it starts are no workers.
+  const send = process.send.bind(process);
+  process.on("message", (text: unknown) => typeof text === "string" && onText(text));
+  process.on("disconnect", () => process.exit(1)); // Nobody is left to work for.
+  process.on("SIGINT", () => undefined); // Ctrl-C goes to all processes of a terminal: the first one asks this one to leave.
+  return {
+    post: (text) => process.connected && send(text),
+    exit: (code) => process.exit(code),
+  };
+}
+
+class ServedWorker {
+  readonly #start: StartWorker;
+  readonly #options: SystemOptions;
+  readonly #port: Port;
+  #system: System | null = null;
+  #link: Link | null = null;
+  #exposed: Readonly<Record<string, AnyRef>> = {};
+
+  constructor(start: StartWorker, options: SystemOptions) {
+    this.#start = start;
+    this.#options = options;
+    this.#port = openPort((text) => this.#take(text));
+    this.#say({ kind: "here" });
+  }
+
+  #say(message: FromWorker): void {
+    this.#port.post(JSON.stringify(message));
+  }
+
+  #take(text: string): void {
+    if (!isControl(text)) {
+      this.#link?.take(text);
+      return;
+    }
+    const message = JSON.parse(text) as ToWorker; // It was written by spawnWorkers of this package.
+    if (message.kind === "start") void this.#begin(message);
+    else if (message.kind === "ping") this.#say({ kind: "pong" });
+    else if (message.kind === "leave") void this.#leave(message.within);
+    else this.#port.exit(0);
+  }
+
+  async #begin({ name, index, data }: ToWorker & { kind: "start" }): Promise<void> {
+    const system = createSystem({ name: `${name}/${index}`, ...this.#options });
+    const link = createLink({
+      system,
+      prefix: "main/",
+      send: (text) => this.#port.post(text),
+      exposed: (at) => this.#reachable(at.slice(2, -1)),
+      tellsErrors: true,
+    });
+    this.#system = system;
+    this.#link = link;
+    try {
+      this.#exposed = checked(
+        await this.#start(system, { index, data, ref: (to, protocol) => link.ref(address(to), protocol) }),
+      );
+      this.#say({ kind: "ready" });
+    } catch (thrown) {
+      this.#say({
+        kind: "failed",
+        message: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
+      });
+    }
+  }
+
+  #reachable(name: string): AnyRef | undefined {
+    return Object.hasOwn(this.#exposed, name) ? this.#exposed[name] : undefined;
+  }
+
+  async #leave(within: number): Promise<void> {
+    this.#link?.leave();
+    await this.#system?.shutdown({ timeout: within, drain: true });
+    this.#link?.flush();
+    this.#say({ kind: "left" });
+  }
+}
+
+function checked(exposed: unknown): Readonly<Record<string, AnyRef>> {
+  if (typeof exposed === "object" && exposed !== null && !isRef(exposed)) {
+    const wrong = Object.entries(exposed).find(([, ref]) => !isRef(ref));
+    if (wrong === undefined) return exposed as Readonly<Record<string, AnyRef>>; // Each was looked at.
+    throw new TypeError(`The actors of a worker are references by name; ${quote(wrong[0])} is ${quote(wrong[1])}.`);
+  }
+  throw new TypeError(`The function of serveWorker() gives references by name: { render }; got ${quote(exposed)}.`);
+}
+
+/**
+ * Makes the module that calls it the entry of a worker: it makes a system, calls the function with it, and lets the other side reach the actors
+ * that this gives. The same function can start them in the system of a program that has no workers.
+ *
+ * @throws Error when the module was not started by `spawnWorkers`.
+ * @example
+ * serveWorker((system) => ({ render: system.spawn("render", Render, createRender) }));
+ */
+export function serveWorker(start: StartWorker, options: SystemOptions = {}): void {
+  if (typeof start !== "function") {
+    throw new TypeError(`serveWorker() takes a function: (system) => ({ render }); got ${quote(start)}.`);
+  }
+  new ServedWorker(start, options);
+}

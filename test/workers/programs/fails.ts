@@ -1,0 +1,5 @@
+import { serveWorker } from "../../../src/workers/index";
+
+serveWorker(() => {
+  throw new RangeError("no yeast");
+});

@@ -1,0 +1,51 @@
+import type { RefTo } from "../../../src/index";
+import { serveWorker } from "../../../src/workers/index";
+import { Kitchen, Log, Reaper } from "./protocols";
+
+serveWorker((system, worker) => {
+  const log: RefTo<typeof Log> = worker.ref("log", Log);
+  const kitchen = system.spawn("kitchen", Kitchen, (ctx) => {
+    const order: number[] = [];
+    return {
+      cook: (what) => what,
+      who: () => ({ pid: process.pid, worker: worker.index, data: worker.data }),
+      never(note) {
+        log.tell("note", note);
+        return new Promise((_, reject) =>
+          ctx.onAbort(() => {
+            log.tell("note", `${note} given up`);
+            reject(ctx.signal.reason);
+          }),
+        );
+      },
+      die: (how) => (how === "stop" ? void system.stop(ctx.self) : undefined),
+      async *count(to) {
+        for (let n = 1; n <= to; n++) yield n;
+      },
+      watch(other) {
+        ctx.watch(other, ({ reason }) => log.tell("note", `watched: ${reason}`));
+        ctx.tell(other, "note", "hello");
+        return null;
+      },
+      order: (n) => void order.push(n),
+      ordered: () => order,
+      context: () => ({ metadata: ctx.metadata, hasDeadline: ctx.deadline !== undefined }),
+      async slow(ms) {
+        log.tell("note", "slow begins");
+        await Bun.sleep(ms);
+        log.tell("note", "slow ends");
+        return null;
+      },
+    };
+  });
+  const reaper = system.spawn("reaper", Reaper, () => ({
+    die(how) {
+      if (how === "exit") process.exit(7);
+      if (how === "hang") for (;;);
+      setTimeout(() => {
+        throw new Error("out of gas");
+      }, 0);
+    },
+  }));
+  return { kitchen, reaper };
+});

@@ -1,0 +1,22 @@
+import { defineProtocol, refSchema, Type } from "../../../src/index";
+
+export const Log = defineProtocol("log", {
+  note: { payload: Type.String() },
+  notes: { reply: Type.Array(Type.String()) },
+});
+
+export const Kitchen = defineProtocol("kitchen", {
+  cook: { payload: Type.Unknown(), reply: Type.Unknown() },
+  who: { reply: Type.Object({ pid: Type.Number(), worker: Type.Number(), data: Type.Unknown() }) },
+  never: { payload: Type.String(), reply: Type.Null() },
+  die: { payload: Type.String() },
+  count: { payload: Type.Number(), stream: Type.Number() },
+  watch: { payload: refSchema(Log), reply: Type.Null() },
+  order: { payload: Type.Number() },
+  ordered: { reply: Type.Array(Type.Number()) },
+  context: { reply: Type.Unknown() },
+  slow: { payload: Type.Number(), reply: Type.Null() },
+});
+
+/** Ends its worker. */
+export const Reaper = defineProtocol("reaper", { die: { payload: Type.String() } });

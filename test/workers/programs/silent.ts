@@ -1,0 +1,1 @@
+setInterval(() => undefined, 1_000); // It never calls serveWorker().
