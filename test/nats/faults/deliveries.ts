@@ -60,3 +60,17 @@ function checkPair(events: readonly DeliveryEvent[], faults: Fault[]): void {
     if (!over.has(number)) faults.push({ sender: one.sender, receiver: one.receiver, number, fault: "lost" });
   }
 }
+
+/** The events of orders `o-0`, `o-1` and so on that were sent and acknowledged. */
+export const sentAll = (of: readonly string[]): DeliveryEvent[] =>
+  of.flatMap((id) => [
+    { kind: "sent", ...asNumbered(id) },
+    { kind: "acknowledged", ...asNumbered(id) },
+  ]);
+
+/** An order as a message of the one sender. */
+export const asNumbered = (id: string): Numbered => ({
+  sender: "o",
+  receiver: "orders",
+  number: Number(id.slice(2)) + 1,
+});
