@@ -1,6 +1,15 @@
 import type { AnyRef, Protocol, Ref, System } from "../index";
 import { openConnection } from "./connect";
 import type { Connection } from "./connection";
+import {
+  type DeadLettersOptions,
+  type DurableDeadLetter,
+  deleteDeadLetter,
+  readDeadLetters,
+} from "./durable/dead-letters";
+import type { DurableOptions, DurableReceiverOptions } from "./durable/options";
+import { type DurableReceiver, openReceiver } from "./durable/receiver";
+import { type DurableRef, durableRef } from "./durable/sender";
 import { Members } from "./members";
 import { Nodes } from "./nodes";
 import type { ClusterOptions } from "./options";
@@ -36,6 +45,45 @@ export interface Cluster extends AsyncDisposable {
    * and `nats:gone` where this node itself could not renew its lease.
    */
   members(): readonly string[];
+  /**
+   * Makes a reference whose messages are stored by JetStream until an actor has handled them: they outlive sender, receiver and
+   * connection. The receiver is a name, under which an actor on any node receives them (`receiveDurable`).
+   *
+   * @throws TypeError or RangeError when the name cannot be in an address, or an option is invalid.
+   * @example
+   * const orders = cluster.durable("orders", Orders, { level: "replicated" });
+   * const stored = await orders.tell("place", { id: "o-1", total: 12 });
+   */
+  durable<Signatures>(
+    receiver: string,
+    protocol: Protocol<string, Signatures>,
+    options?: DurableOptions,
+  ): DurableRef<Signatures>;
+  /**
+   * Hands the durable messages to a name to an actor of this system, one at a time and in order for each sender. A message is
+   * acknowledged once its handler has ended. A handler that fails is called again, after a backoff; after `attempts` calls the message
+   * becomes a dead letter, and the next one is handled. A message that does not fit the actor's protocol becomes one at once. When several nodes receive for one
+   * name, each message goes to one of them, and none overtakes.
+   *
+   * @throws TypeError or RangeError for a bad name or option, and Error where JetStream is off; all as rejections.
+   * @example
+   * await cluster.receiveDurable("orders", system.spawn("orders", Orders, () => ({ place: (order) => keep(order) })));
+   */
+  receiveDurable(receiver: string, ref: AnyRef, options?: DurableReceiverOptions): Promise<DurableReceiver>;
+  /**
+   * Reads the durable messages to a name that were given up, the oldest first. They are kept for 30 days.
+   *
+   * @throws Error (as a rejection) where JetStream is off or away.
+   * @example
+   * for (const letter of await cluster.deadLetters("orders")) console.log(letter.reason, letter.payload);
+   */
+  deadLetters(receiver: string, options?: DeadLettersOptions): Promise<readonly DurableDeadLetter[]>;
+  /**
+   * Deletes a dead letter, such as one that was sent again.
+   *
+   * @throws Error (as a rejection) when there is none, or JetStream is off or away.
+   */
+  deleteDeadLetter(letter: DurableDeadLetter): Promise<void>;
   /** Leaves the cluster: sends what is left, and ends the connection. Called by a shutdown of the system. */
   close(): Promise<void>;
 }
@@ -60,6 +108,10 @@ export async function connectCluster(system: System, options: ClusterOptions): P
     expose: (name, ref) => nodes.expose(name, ref),
     remote: (node, name, protocol) => nodes.remote(node, name, protocol),
     members: () => members?.all().map(({ node }) => node) ?? [],
+    durable: (receiver, protocol, durableOptions) => durableRef(connection, receiver, protocol, durableOptions),
+    receiveDurable: (receiver, ref, receiverOptions) => openReceiver(connection, receiver, ref, receiverOptions),
+    deadLetters: (receiver, lettersOptions) => readDeadLetters(connection, receiver, lettersOptions),
+    deleteDeadLetter: ({ sequence }) => deleteDeadLetter(connection, sequence),
     close: () => connection.close(),
     [Symbol.asyncDispose]: () => connection.close(),
   };

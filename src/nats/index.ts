@@ -1,2 +1,8 @@
 export { type Cluster, connectCluster } from "./cluster";
+export type { DeadLettersOptions, DurableDeadLetter } from "./durable/dead-letters";
+export { type Delivery, deliveryOf } from "./durable/delivery";
+export type { DurableLevel, DurableOptions, DurableReceiverOptions, DurableTellOptions } from "./durable/options";
+export type { Stored } from "./durable/outbox";
+export type { DurableReceiver } from "./durable/receiver";
+export type { DurableRef } from "./durable/sender";
 export type { ClusterOptions, NatsCredentials, NatsTls } from "./options";

@@ -1,0 +1,47 @@
+import type { Metadata } from "../../index";
+
+/** One durable message as it travels. Short names, because each message has them. */
+export interface Entry {
+  /** The operation. */
+  readonly o: string;
+  /** The payload; left out where there is none. */
+  readonly p?: unknown;
+  /** The metadata of its sender. */
+  readonly m?: Metadata;
+}
+
+/** Messages that are stored as one. */
+export interface Batch {
+  /** The version of this format. */
+  readonly v: 1;
+  /** The node that sent them. */
+  readonly n: string;
+  readonly e: readonly Entry[];
+}
+
+/** Writes a batch of entries that are JSON already. */
+export const writeBatch = (node: string, entries: readonly string[]): string =>
+  `{"v":1,"n":${JSON.stringify(node)},"e":[${entries.join(",")}]}`;
+
+/** The most bytes that a batch has beside its entries. */
+export const BATCH_OVERHEAD = 128;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isEntry = (value: unknown): value is Entry =>
+  isObject(value) && typeof value["o"] === "string" && (value["m"] === undefined || isObject(value["m"]));
+
+/**
+ * Reads a batch.
+ *
+ * @throws Error that says what is wrong: it was written by another program, or by a later version.
+ */
+export function readBatch(bytes: Uint8Array): Batch {
+  const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  if (!isObject(value)) throw new Error("it is no object");
+  const { v, n, e } = value;
+  if (v !== 1) throw new Error(`it has version ${String(v)} of the format, and this node reads version 1`);
+  if (typeof n !== "string" || !Array.isArray(e) || !e.every(isEntry)) throw new Error("it is no list of messages");
+  return { v, n, e };
+}

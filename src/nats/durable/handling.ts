@@ -1,0 +1,179 @@
+import type { AskResult, OpenDoor } from "../../index";
+import type { Connection } from "../connection";
+import type { Batch, Entry } from "./batch";
+import { keepDeadLetter } from "./dead-letters";
+import { type Delivery, withDelivery } from "./delivery";
+import type { DurableReceiverOptions } from "./options";
+import type { Positions } from "./position";
+import type { Store } from "./store";
+
+/** The options of a receiver with their defaults. */
+export type HandlingOptions = Required<Omit<DurableReceiverOptions, "expose">>;
+
+/** What the batches of a receiver share. */
+export interface HandlingParts {
+  readonly connection: Connection;
+  readonly receiver: string;
+  readonly door: OpenDoor;
+  readonly store: Store;
+  readonly positions: Positions;
+  readonly options: HandlingOptions;
+}
+
+/** One delivery of a batch. */
+export interface Delivered {
+  readonly batch: Batch;
+  readonly sequence: number;
+  /** True when the batch may have been delivered before. */
+  readonly isKnown: boolean;
+}
+
+/** What may end a batch before its last message. */
+export interface Interruptions {
+  /** True once another node may have it. */
+  isLost(): boolean;
+  isClosing(): boolean;
+}
+
+/** `done`: each message was handled or is a dead letter. `stopped`: this receiver ends, and the rest is to be handed back. */
+export type HandlingEnd = "done" | "lost" | "stopped";
+
+const LONGEST_BACKOFF = 5_000;
+/** The wait before a message is handed in again that its actor did not take, in milliseconds. */
+const NO_ROOM_WAIT = 20;
+
+/** Errors by which the message itself is refused: it would be refused each time. */
+const HOPELESS: ReadonlySet<string> = new Set(["invalid-payload", "unknown-operation", "payload-too-large"]);
+/** Errors by which no handler was called. */
+const NOT_CALLED: ReadonlySet<string> = new Set(["mailbox-full", "no-recipient", "unreachable"]);
+
+/** Hands the messages of a batch to an actor, one after another. */
+export class Handling {
+  readonly #parts: HandlingParts;
+  readonly #delivered: Delivered;
+  readonly #interruptions: Interruptions;
+  /** The messages before this one are done. */
+  #done = 0;
+  /** How often the handler of the next one was called. */
+  #attempts = 0;
+  /** Messages before this one may have been handled. */
+  #reach = 0;
+  /** True when the position is kept before each call: a batch was interrupted, and its next interruption is to be known by message. */
+  #isCareful = false;
+
+  constructor(parts: HandlingParts, delivered: Delivered, interruptions: Interruptions) {
+    this.#parts = parts;
+    this.#delivered = delivered;
+    this.#interruptions = interruptions;
+  }
+
+  async run(): Promise<HandlingEnd> {
+    const { batch, isKnown } = this.#delivered;
+    const entries = batch.e;
+    if (isKnown && !(await this.#untilTrue(() => this.#recall()))) return this.#interrupted();
+    for (let entry = entries[this.#done]; entry !== undefined; entry = entries[this.#done]) {
+      if (!(await this.#finish(entry))) return this.#interrupted();
+      this.#done++;
+      this.#attempts = 0;
+    }
+    return "done";
+  }
+
+  /** Reads how far an earlier delivery came. Where nothing is known, any message may have been handled. */
+  async #recall(): Promise<true> {
+    const { positions, store } = this.#parts;
+    const { sequence, batch } = this.#delivered;
+    const known = await positions.of(store.created, sequence);
+    this.#done = known?.done ?? 0;
+    this.#attempts = known?.attempts ?? 0;
+    this.#reach = known?.reach ?? batch.e.length;
+    this.#isCareful = true;
+    return true;
+  }
+
+  async #interrupted(): Promise<HandlingEnd> {
+    if (this.#interruptions.isLost()) return "lost";
+    await this.#keepPosition().catch(() => undefined); // Without it, the rest is delivered as what may be handled.
+    return "stopped";
+  }
+
+  #keepPosition(): Promise<void> {
+    return this.#parts.positions.put({
+      stream: this.#parts.store.created,
+      sequence: this.#delivered.sequence,
+      done: this.#done,
+      attempts: this.#attempts,
+      reach: this.#reach,
+    });
+  }
+
+  /** Calls the handler of a message until it is done or given up. False when that was interrupted. */
+  async #finish(entry: Entry): Promise<boolean> {
+    const { options, door } = this.#parts;
+    if (this.#attempts >= options.attempts) {
+      // Its node went each time while it was handled.
+      const message = `the node went ${this.#attempts} times while it was handled`;
+      return await this.#giveUp(entry, "handler-failed", message);
+    }
+    while (!this.#isInterrupted) {
+      const mayRepeat = this.#attempts > 0 || this.#done < this.#reach;
+      this.#attempts++;
+      this.#reach = Math.max(this.#reach, this.#done + 1);
+      if (this.#isCareful) await this.#untilTrue(() => this.#keepPosition().then(() => true));
+      if (this.#isInterrupted) {
+        this.#attempts--; // It was not called.
+        return false;
+      }
+      const result = await this.#call(entry, { attempt: this.#attempts, mayRepeat });
+      if (result.isOk()) return true;
+      const { kind, message } = result.error;
+      if (HOPELESS.has(kind)) return await this.#giveUp(entry, kind, message);
+      if (door.isStopped) return false;
+      if (NOT_CALLED.has(kind)) {
+        this.#attempts--;
+        await this.#wait(NO_ROOM_WAIT);
+        continue;
+      }
+      if (this.#attempts >= options.attempts) return await this.#giveUp(entry, kind, message);
+      this.#isCareful = true;
+      await this.#wait(Math.min(options.backoff * 2 ** (this.#attempts - 1), LONGEST_BACKOFF));
+    }
+    return false;
+  }
+
+  #call({ o, p, m }: Entry, { attempt, mayRepeat }: Pick<Delivery, "attempt" | "mayRepeat">): Promise<AskResult> {
+    const delivery: Delivery = { id: this.#id, from: this.#delivered.batch.n, attempt, mayRepeat };
+    const metadata = withDelivery(m, delivery);
+    return this.#parts.door.ask(o, p, { metadata, timeout: this.#parts.options.handlerTimeout });
+  }
+
+  get #id(): string {
+    return `${this.#delivered.sequence}.${this.#done}`;
+  }
+
+  #giveUp(entry: Entry, reason: string, message: string): Promise<boolean> {
+    const { connection, store, receiver } = this.#parts;
+    const letter = { id: this.#id, receiver, from: this.#delivered.batch.n, reason, message, attempts: this.#attempts };
+    return this.#untilTrue(() => keepDeadLetter(connection, store, letter, entry).then(() => true));
+  }
+
+  get #isInterrupted(): boolean {
+    return this.#interruptions.isLost() || this.#interruptions.isClosing() || this.#parts.door.isStopped;
+  }
+
+  /** Tries again while the servers are away. False when that was interrupted. */
+  async #untilTrue(attempt: () => Promise<true>): Promise<boolean> {
+    while (!this.#isInterrupted) {
+      try {
+        return await attempt();
+      } catch {
+        await this.#wait(this.#parts.options.backoff);
+      }
+    }
+    return false;
+  }
+
+  #wait(delay: number): Promise<void> {
+    return new Promise((resolve) => this.#parts.connection.system.clock.setTimer(resolve, delay));
+  }
+}

@@ -1,0 +1,243 @@
+import {
+  address,
+  type ClockTimer,
+  createDeliveryError,
+  createMessage,
+  type DeliveryError,
+  err,
+  type Message,
+  ok,
+  type Result,
+} from "../../index";
+import type { Connection } from "../connection";
+import { BATCH_OVERHEAD, writeBatch } from "./batch";
+import type { DurableLevel } from "./options";
+import { codeOf, forget, levelOf, openStore, type Store, subjectOf } from "./store";
+
+/** A durable message that JetStream has. */
+export interface Stored {
+  /** What it has outlived by now; more than was asked for, where the cluster has more. */
+  readonly level: DurableLevel;
+  /** Its place in the stream. Messages that were sent in one turn share it. */
+  readonly sequence: number;
+  /** True when a message of the same name was stored before, so that this one was not. */
+  readonly isDuplicate: boolean;
+}
+
+/** A message that waits until JetStream has it. */
+export interface Waiting {
+  /** As JSON. */
+  readonly text: string;
+  readonly bytes: number;
+  /** The name that its sender gave it: it is stored alone then. */
+  readonly id: string | undefined;
+  readonly timeout: number;
+  readonly level: DurableLevel;
+  readonly serversSync: boolean;
+  readonly operation: string;
+  readonly payload: unknown;
+}
+
+interface Held extends Waiting {
+  /** By the monotonic clock. */
+  readonly deadline: number;
+  /** True while a try may have been stored that nobody has answered. */
+  isSent: boolean;
+  isSettled: boolean;
+  readonly resolve: (result: Result<Stored, DeliveryError>) => void;
+}
+
+/** The most messages in a batch: its receiver hands back what is left of it when it stops. */
+const MOST_IN_BATCH = 1_000;
+/** A batch gets no message more beyond these bytes, so that a receiver holds little in memory. */
+const LARGE_BATCH = 256 * 1024;
+/** How long one try waits for its acknowledgement, and how long the next one waits after a refusal, in milliseconds. */
+const [TRY_WITHIN, TRY_AGAIN_AFTER] = [1_000, 100];
+/** JetStream's code for a stream that takes no more: it is full, or its disk is. */
+const NOT_STORED = 10_077;
+
+const LEVELS: readonly DurableLevel[] = ["stored", "replicated", "synced"];
+
+/** True where nobody knows whether the try was stored. */
+const isNoAnswer = (thrown: unknown): boolean => thrown instanceof Error && thrown.name === "TimeoutError";
+
+/** The bytes that a message to this server may have, beside those of a batch and of the headers. */
+export const largestEntry = ({ nc }: Connection): number => {
+  const most = nc.info?.max_payload ?? 1_048_576;
+  return most - Math.min(4_096, most / 4) - BATCH_OVERHEAD;
+};
+
+/**
+ * The messages of this node to one receiver. One batch is under way at a time, and what comes meanwhile makes the next one: so their order
+ * holds when a batch has to be sent again, and batches grow with the load.
+ */
+export class Outbox {
+  readonly #connection: Connection;
+  readonly #receiver: string;
+  readonly #subject: string;
+  #waiting: Held[] = [];
+  #underWay: readonly Held[] = [];
+  #isSending = false;
+  #count = 0;
+  /** The last error of JetStream; undefined once it has stored something again. */
+  #refusal: unknown;
+  #timer: { readonly at: number; readonly timer: ClockTimer } | undefined;
+
+  constructor(connection: Connection, receiver: string) {
+    this.#connection = connection;
+    this.#receiver = receiver;
+    this.#subject = subjectOf(connection, receiver);
+  }
+
+  get size(): number {
+    return this.#waiting.length + this.#underWay.length;
+  }
+
+  add(message: Waiting): Promise<Result<Stored, DeliveryError>> {
+    const { clock } = this.#connection.system;
+    const deadline = clock.monotonicTime() + message.timeout;
+    return new Promise((resolve) => {
+      this.#waiting.push({ ...message, deadline, isSent: false, isSettled: false, resolve });
+      this.#watch(deadline);
+      if (this.#isSending) return;
+      this.#isSending = true;
+      clock.macrotask(() => void this.#sendAll()); // All that leaves in this turn goes together.
+    });
+  }
+
+  /** Nothing is sent any more. */
+  close(): void {
+    const cause = new Error("the cluster was closed before the message was stored");
+    for (const held of [...this.#underWay, ...this.#waiting]) this.#giveUp(held, cause);
+    this.#timer?.timer.cancel();
+    this.#timer = undefined;
+  }
+
+  async #sendAll(): Promise<void> {
+    for (let batch = this.#next(); batch.length > 0; batch = this.#next()) {
+      this.#underWay = batch;
+      await this.#send(batch);
+      this.#underWay = [];
+    }
+    this.#isSending = false;
+  }
+
+  #next(): readonly Held[] {
+    this.#waiting = this.#waiting.filter((held) => !held.isSettled);
+    const first = this.#waiting[0];
+    if (first === undefined) return [];
+    let [count, bytes] = [1, first.bytes];
+    const most = Math.min(LARGE_BATCH, largestEntry(this.#connection));
+    if (first.id === undefined) {
+      for (; count < MOST_IN_BATCH; count++) {
+        const held = this.#waiting[count];
+        if (held === undefined || held.id !== undefined || bytes + held.bytes + 1 > most) break;
+        bytes += held.bytes + 1;
+      }
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  /** Sends a batch until JetStream has it, or nobody waits for it any more. Its name makes a second arrival harmless. */
+  async #send(batch: readonly Held[]): Promise<void> {
+    const connection = this.#connection;
+    const texts = batch.map((held) => held.text);
+    const msgID = this.#nameOf(batch);
+    let isUnanswered = false;
+    while (batch.some((held) => !held.isSettled)) {
+      try {
+        const store = await openStore(connection);
+        for (const held of batch) this.#checkLevel(held, store);
+        const left = Math.max(...batch.map((held) => held.deadline)) - connection.system.clock.monotonicTime();
+        if (left <= 0 || batch.every((held) => held.isSettled)) return;
+        for (const held of batch) held.isSent = true;
+        const timeout = Math.max(1, Math.min(TRY_WITHIN, left));
+        const { seq, duplicate } = await store.js.publish(this.#subject, writeBatch(connection.node, texts), {
+          msgID,
+          timeout,
+        });
+        this.#refusal = undefined;
+        for (const held of batch) {
+          // The name of a batch is this node's own: a duplicate of it is an earlier try of this one.
+          const isDuplicate = duplicate && held.id !== undefined;
+          this.#settle(held, ok({ level: levelOf(store.replicas, held.serversSync), sequence: seq, isDuplicate }));
+        }
+        return;
+      } catch (thrown) {
+        isUnanswered ||= isNoAnswer(thrown);
+        for (const held of batch) held.isSent = isUnanswered;
+        this.#refusal = thrown;
+        if (connection.isClosed || codeOf(thrown) === NOT_STORED) {
+          for (const held of batch) this.#giveUp(held, thrown);
+          return;
+        }
+        if (isNoAnswer(thrown)) continue;
+        forget(connection); // Perhaps the stream is gone, or has no leader at this moment.
+        await this.#pause();
+      }
+    }
+  }
+
+  #nameOf(batch: readonly Held[]): string {
+    const given = batch[0]?.id;
+    if (given !== undefined) return `${this.#receiver}/${given}`;
+    this.#count++;
+    return `${this.#receiver}//${this.#connection.incarnation}/${this.#count}`;
+  }
+
+  /** Refuses a message whose level the stream does not have. */
+  #checkLevel(held: Held, store: Store): void {
+    const level = levelOf(store.replicas, held.serversSync);
+    if (LEVELS.indexOf(level) >= LEVELS.indexOf(held.level)) return;
+    this.#giveUp(
+      held,
+      new Error(
+        `the stream ${store.name} has the level ${level}, and ${held.level} was asked for: connect with replicas: 3, and state serversSync where the servers sync always`,
+      ),
+    );
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => this.#connection.system.clock.setTimer(resolve, TRY_AGAIN_AFTER));
+  }
+
+  /** Tells the senders whose time is over. */
+  #watch(deadline: number): void {
+    if (this.#timer !== undefined && this.#timer.at <= deadline) return;
+    this.#timer?.timer.cancel();
+    const { clock } = this.#connection.system;
+    const timer = clock.setTimer(() => this.#expire(), Math.max(0, deadline - clock.monotonicTime()));
+    this.#timer = { at: deadline, timer };
+  }
+
+  #expire(): void {
+    this.#timer = undefined;
+    const now = this.#connection.system.clock.monotonicTime();
+    let next = Number.POSITIVE_INFINITY;
+    for (const held of [...this.#underWay, ...this.#waiting]) {
+      if (held.isSettled) continue;
+      if (held.deadline <= now) this.#giveUp(held, this.#refusal);
+      else next = Math.min(next, held.deadline);
+    }
+    if (next < Number.POSITIVE_INFINITY) this.#watch(next);
+  }
+
+  /** A message that never left is known not to be stored; of any other one nobody knows. */
+  #giveUp(held: Held, cause: unknown): void {
+    const message = this.#messageOf(held);
+    const error = held.isSent
+      ? createDeliveryError("timeout", message, held.timeout)
+      : createDeliveryError("unreachable", message, cause ?? new Error("JetStream has not answered in time"));
+    this.#settle(held, err(error));
+  }
+
+  #messageOf({ operation, payload }: Held): Message {
+    return createMessage(address(this.#receiver), operation, payload);
+  }
+
+  #settle(held: Held, result: Result<Stored, DeliveryError>): void {
+    if (held.isSettled) return;
+    held.isSettled = true;
+    held.resolve(result);
+  }
+}

@@ -1,0 +1,248 @@
+import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream";
+import { type AnyRef, address, type ClockTimer, checkOptions, type OpenDoor, receive } from "../../index";
+import type { Connection } from "../connection";
+import { tokenOf } from "../subjects";
+import { type Batch, readBatch } from "./batch";
+import { keepDeadLetter } from "./dead-letters";
+import { Handling, type HandlingOptions } from "./handling";
+import { DURABLE_RECEIVER, type DurableReceiverOptions } from "./options";
+import { Positions } from "./position";
+import { forget, openStore, type Store, subjectOf } from "./store";
+
+/** An actor that takes durable messages. */
+export interface DurableReceiver extends AsyncDisposable {
+  readonly receiver: string;
+  /**
+   * Takes no more: the running message is finished, and those behind it stay stored. Called when the cluster closes. The receiver ends so by
+   * itself when its actor has stopped.
+   */
+  close(): Promise<void>;
+}
+
+/** The wait before a consumer is opened anew, in milliseconds. */
+const REOPEN_AFTER = 200;
+/** How long one pull waits at the server, in milliseconds, and how often the server says that it is there. */
+const [PULL_FOR, HEARTBEAT] = [30_000, 1_000];
+/** One batch is handled and one pull waits behind it. */
+const PULLED = 2;
+const NANOSECONDS = 1e6;
+
+/**
+ * Begins to hand durable messages to an actor.
+ *
+ * @throws Error (as a rejection) where JetStream is off; TypeError or RangeError for an invalid option.
+ */
+export async function openReceiver(
+  connection: Connection,
+  receiver: string,
+  ref: AnyRef,
+  options: DurableReceiverOptions = {},
+): Promise<DurableReceiver> {
+  checkOptions(options, DURABLE_RECEIVER, "a durable receiver", "{ attempts: 3 }");
+  address(receiver);
+  const { expose, ...given } = options;
+  const door = receive(ref, expose === undefined ? {} : { expose });
+  const settings = { attempts: 5, backoff: 100, handlerTimeout: 60_000, ackWait: 5_000, ...given };
+  const made = new Receiver(connection, receiver, door, settings);
+  await made.open();
+  return made;
+}
+
+class Receiver implements DurableReceiver {
+  readonly receiver: string;
+  readonly #connection: Connection;
+  readonly #door: OpenDoor;
+  readonly #options: HandlingOptions;
+  readonly #forgetClose: () => void;
+  #store: Store | undefined;
+  #positions: Positions | undefined;
+  #messages: ConsumerMessages | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #isClosing = false;
+  /** The last batch that was handled here, in the stream of that time. A server that was killed may deliver it again. */
+  #handled = { stream: "", sequence: 0 };
+  /** True until a batch has come: the servers may have lost the count of its deliveries when they went with a node. */
+  #isFirst = false;
+
+  constructor(connection: Connection, receiver: string, door: OpenDoor, options: HandlingOptions) {
+    this.receiver = receiver;
+    this.#connection = connection;
+    this.#door = door;
+    this.#options = options;
+    this.#forgetClose = connection.onClose(() => this.close());
+  }
+
+  /** Opens the consumer, and begins to pull. */
+  async open(): Promise<void> {
+    try {
+      await this.#openConsumer();
+    } catch (thrown) {
+      this.#forgetClose();
+      throw thrown;
+    }
+    this.#running = this.#run();
+  }
+
+  async close(): Promise<void> {
+    if (!this.#isClosing) {
+      this.#isClosing = true;
+      this.#forgetClose();
+      this.#messages?.stop();
+    }
+    await this.#running;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /**
+   * One batch is under way for all nodes together (`max_ack_pending`). Otherwise a later batch could overtake one that a dead node held.
+   */
+  async #openConsumer(): Promise<void> {
+    const connection = this.#connection;
+    const store = await openStore(connection);
+    const { AckPolicy } = connection.sdk.jetstream;
+    const name = tokenOf(this.receiver);
+    const info = await store.jsm.consumers.add(store.name, {
+      durable_name: name,
+      filter_subject: subjectOf(connection, this.receiver),
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: this.#options.ackWait * NANOSECONDS,
+      max_ack_pending: 1,
+    });
+    this.#positions ??= await Positions.open(connection, this.receiver);
+    this.#isFirst = info.delivered.consumer_seq > 0 && this.#handled.stream !== store.created;
+    this.#store = store;
+    const consumer = await store.js.consumers.get(store.name, name);
+    this.#messages = await consumer.consume({
+      max_messages: PULLED,
+      expires: PULL_FOR,
+      idle_heartbeat: HEARTBEAT,
+      abort_on_missing_resource: true,
+    });
+    if (this.#isClosing) this.#messages.stop();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isClosing) {
+      try {
+        if (this.#messages === undefined) await this.#openConsumer();
+        for await (const message of this.#messages ?? []) {
+          if (this.#isClosing) message.nak();
+          else await this.#take(message);
+        }
+      } catch (thrown) {
+        if (this.#isClosing || this.#connection.nc.isClosed()) return;
+        this.#connection.system.log.warn(`the durable messages to ${this.receiver} are pulled anew: ${String(thrown)}`);
+      }
+      this.#messages = undefined;
+      if (this.#isClosing) return;
+      forget(this.#connection);
+      await new Promise<void>((resolve) => this.#connection.system.clock.setTimer(resolve, REOPEN_AFTER));
+    }
+  }
+
+  async #take(message: JsMsg): Promise<void> {
+    const [store, positions] = [this.#store, this.#positions];
+    if (store === undefined || positions === undefined) return; // Never: a message came by them.
+    const { created: stream } = store;
+    const { seq: sequence } = message;
+    if (this.#handled.stream === stream && sequence <= this.#handled.sequence) {
+      await message.ackAck().catch(() => false); // It was handled, and its acknowledgement was lost.
+      return;
+    }
+    let batch: Batch;
+    try {
+      batch = readBatch(message.data);
+    } catch (thrown) {
+      await this.#refuse(store, message, thrown);
+      return;
+    }
+    const lease = new Lease(this.#connection, message, this.#options.ackWait);
+    try {
+      const handling = new Handling(
+        {
+          connection: this.#connection,
+          receiver: this.receiver,
+          door: this.#door,
+          store,
+          positions,
+          options: this.#options,
+        },
+        { batch, sequence, isKnown: message.info.deliveryCount > 1 || this.#isFirst },
+        { isLost: () => lease.isLost, isClosing: () => this.#isClosing },
+      );
+      const end = await handling.run();
+      if (end === "lost") return; // Another node has it by now.
+      if (end === "stopped" && !this.#isClosing) this.#endWithActor();
+      if (end === "done") {
+        this.#isFirst = false;
+        this.#handled = { stream, sequence };
+        await message.ackAck().catch(() => false); // It comes again, and is known then.
+      } else message.nak();
+    } finally {
+      lease.end();
+    }
+  }
+
+  /** Gives up something that cannot be read, such as a message of a later version. */
+  async #refuse(store: Store, message: JsMsg, thrown: unknown): Promise<void> {
+    const letter = {
+      id: String(message.seq),
+      receiver: this.receiver,
+      from: "",
+      reason: "unreadable",
+      message: String(thrown),
+      attempts: 0,
+    };
+    const entry = { o: "", p: Buffer.from(message.data).toString("base64") };
+    await keepDeadLetter(this.#connection, store, letter, entry);
+    await message.ackAck().catch(() => false);
+  }
+
+  #endWithActor(): void {
+    this.#connection.system.log.warn(
+      `the actor that receives the durable messages to ${this.receiver} has stopped: they stay stored until another one receives them.`,
+    );
+    this.#isClosing = true;
+    this.#forgetClose();
+    this.#messages?.stop();
+  }
+}
+
+/** The right to handle a batch: the server gives it to another node once it has heard nothing for `ackWait`. */
+class Lease {
+  readonly #connection: Connection;
+  readonly #message: JsMsg;
+  readonly #ackWait: number;
+  #heard: number;
+  #timer: ClockTimer | undefined;
+
+  constructor(connection: Connection, message: JsMsg, ackWait: number) {
+    this.#connection = connection;
+    this.#message = message;
+    this.#ackWait = ackWait;
+    this.#heard = connection.system.clock.monotonicTime();
+    this.#beat();
+  }
+
+  /** True when this process stood still for too long, such as by SIGSTOP. */
+  get isLost(): boolean {
+    return this.#connection.system.clock.monotonicTime() - this.#heard >= this.#ackWait;
+  }
+
+  end(): void {
+    this.#timer?.cancel();
+  }
+
+  #beat(): void {
+    const { clock } = this.#connection.system;
+    this.#timer = clock.setTimer(() => {
+      if (this.isLost) return;
+      this.#heard = clock.monotonicTime();
+      this.#message.working();
+      this.#beat();
+    }, this.#ackWait / 3);
+  }
+}

@@ -1,0 +1,144 @@
+import {
+  type AskArgs,
+  type Asked,
+  address,
+  checkOptions,
+  createDeliveryError,
+  createMessage,
+  type DeliveryError,
+  err,
+  type Message,
+  type Protocol,
+  type Result,
+  writeJson,
+} from "../../index";
+import type { Connection } from "../connection";
+import { DURABLE, DURABLE_TELL, type DurableLevel, type DurableOptions, type DurableTellOptions } from "./options";
+import { largestEntry, Outbox, type Stored } from "./outbox";
+
+/** Sends messages that outlive the sender, the receiver and the connection. */
+export interface DurableRef<out Signatures> {
+  /** The name under which an actor receives them (`cluster.receiveDurable`). */
+  readonly receiver: string;
+  /**
+   * Stores a message for the receiver, and says when JetStream has it. It is stored once, handled at least once, and in order for each
+   * sender and receiver; a handler that is called a second time is told so (`deliveryOf`). What leaves in one turn is stored as one.
+   * Nothing waits for the handler: the receiver need not run.
+   *
+   * Never rejects. Errors: `timeout` (nobody knows whether it was stored), `unreachable` (it was not: JetStream is away or off, full, out of
+   * disk, or lacks the level; `cause` says which), `mailbox-full` (too many wait here), `payload-too-large`, `invalid-payload` (JSON cannot
+   * carry it), `unknown-operation`.
+   *
+   * @throws TypeError or RangeError at once when an option is invalid.
+   * @example
+   * const stored = await orders.tell("place", { id: "o-1", total: 12 });
+   * if (stored.isErr()) return refuse(stored.error); // Ok: { level: "replicated", sequence: 17, isDuplicate: false }
+   */
+  tell<Name extends string>(
+    operation: Asked<Signatures, Name>,
+    ...args: [...payload: AskArgs<Signatures, NoInfer<Name>>, options?: DurableTellOptions]
+  ): Promise<Result<Stored, DeliveryError>>;
+}
+
+const EXAMPLE = '{ level: "replicated" }';
+const DEFAULT_CAPACITY = 10_000;
+
+/** The outboxes of each node, by receiver: all senders of a node share one, so that their order holds. */
+const outboxes = new WeakMap<Connection, Map<string, Outbox>>();
+
+function outboxOf(connection: Connection, receiver: string): Outbox {
+  let own = outboxes.get(connection);
+  if (own === undefined) {
+    const made = new Map<string, Outbox>();
+    outboxes.set(connection, made);
+    connection.onClose(() => {
+      for (const outbox of made.values()) outbox.close();
+    });
+    own = made;
+  }
+  const known = own.get(receiver);
+  if (known !== undefined) return known;
+  const outbox = new Outbox(connection, receiver);
+  own.set(receiver, outbox);
+  return outbox;
+}
+
+/**
+ * Makes a reference for durable sends.
+ *
+ * @throws TypeError or RangeError when the name cannot be in an address, or an option is invalid.
+ */
+export function durableRef<Signatures>(
+  connection: Connection,
+  receiver: string,
+  protocol: Protocol<string, Signatures>,
+  options: DurableOptions = {},
+): DurableRef<Signatures> {
+  checkOptions(options, DURABLE, "durable sends", EXAMPLE);
+  if (typeof protocol?.operations !== "object") {
+    throw new TypeError(`The protocol of durable sends to ${address(receiver)} is what defineProtocol() returned.`);
+  }
+  return new Sender(connection, receiver, protocol, options) as DurableRef<Signatures>; // Its tell knows no signatures.
+}
+
+class Sender {
+  readonly receiver: string;
+  readonly #connection: Connection;
+  readonly #operations: Protocol["operations"];
+  readonly #level: DurableLevel;
+  readonly #serversSync: boolean;
+  readonly #capacity: number;
+  readonly #outbox: Outbox;
+
+  constructor(
+    connection: Connection,
+    receiver: string,
+    { operations }: Protocol,
+    { level = "stored", serversSync = false, capacity = DEFAULT_CAPACITY }: DurableOptions,
+  ) {
+    address(receiver); // Its errors name it as an address.
+    this.receiver = receiver;
+    this.#connection = connection;
+    this.#operations = operations;
+    this.#level = level;
+    this.#serversSync = serversSync;
+    this.#capacity = capacity;
+    this.#outbox = outboxOf(connection, receiver);
+  }
+
+  tell(name: string, ...args: unknown[]): Promise<Result<Stored, DeliveryError>> {
+    const operation = this.#operations[name];
+    const [payload, options = {}] = operation?.hasPayload === false ? [undefined, args[0]] : [args[0], args[1]];
+    checkOptions<DurableTellOptions>(options, DURABLE_TELL, "a durable send", "{ timeout: 1_000 }");
+    const refused = (error: DeliveryError) => Promise.resolve(err<Stored, DeliveryError>(error));
+    const message = (): Message => createMessage(address(this.receiver), String(name), payload);
+    if (operation === undefined || operation.isStream)
+      return refused(createDeliveryError("unknown-operation", message()));
+    if (this.#connection.isClosed) {
+      return refused(createDeliveryError("unreachable", message(), new Error("the cluster is closed")));
+    }
+    if (this.#outbox.size >= this.#capacity) {
+      return refused(createDeliveryError("mailbox-full", message(), this.#capacity));
+    }
+    const { timeout = 5_000, id, metadata } = options;
+    const written = writeJson({ o: name, p: payload, m: metadata });
+    if (written.isErr()) {
+      const path = written.error.path.replace(/^\/p(?=\/|$)/, "");
+      const issue = { path, message: written.error.message };
+      return refused(createDeliveryError("invalid-payload", message(), [issue]));
+    }
+    const text = written.value;
+    const [bytes, limit] = [Buffer.byteLength(text), largestEntry(this.#connection)];
+    if (bytes > limit) return refused(createDeliveryError("payload-too-large", message(), limit));
+    return this.#outbox.add({
+      text,
+      bytes,
+      id,
+      timeout,
+      level: this.#level,
+      serversSync: this.#serversSync,
+      operation: name,
+      payload,
+    });
+  }
+}

@@ -1,0 +1,103 @@
+import type { StreamConfig, StreamInfo } from "@nats-io/jetstream";
+import type { Connection, JetStream } from "../connection";
+import { tokenOf } from "../subjects";
+import type { DurableLevel } from "./options";
+
+/** How long a second message of the same name is known as such, in milliseconds: longer than any sender goes on trying. */
+const DUPLICATE_WINDOW = 120_000;
+/** How long a dead letter is kept, in milliseconds: 30 days. */
+const DEAD_KEPT = 30 * 24 * 3_600_000;
+const NANOSECONDS = 1e6;
+
+/** JetStream's code for a stream that is there with another configuration. */
+const OTHER_CONFIGURATION = 10_058;
+
+/** The streams of a cluster's durable messages: those that wait, and dead letters. */
+export interface Store extends JetStream {
+  /** The name of the stream of waiting messages. */
+  readonly name: string;
+  readonly deadName: string;
+  /** The copies that are kept of each message. */
+  readonly replicas: number;
+  /** When the stream was made: its numbers begin anew with another one. */
+  readonly created: string;
+}
+
+/** What opens the streams says so in the error when JetStream is off. */
+const WHO = "cluster.durable";
+
+const stores = new WeakMap<Connection, Promise<Store>>();
+
+/**
+ * Opens the streams of a cluster, which are made where there are none.
+ *
+ * @throws Error (as a rejection) where JetStream is off or refuses; the next call tries again.
+ */
+export function openStore(connection: Connection): Promise<Store> {
+  const known = stores.get(connection);
+  if (known !== undefined) return known;
+  const opening = open(connection);
+  stores.set(connection, opening);
+  opening.catch(() => forget(connection, opening));
+  return opening;
+}
+
+/** Opens the streams anew at the next call: one of them is gone. */
+export function forget(connection: Connection, store: Promise<Store> | undefined = stores.get(connection)): void {
+  if (stores.get(connection) === store) stores.delete(connection);
+}
+
+export const subjectOf = (connection: Connection, receiver: string): string =>
+  connection.subject("durable", tokenOf(receiver));
+export const deadSubjectOf = (connection: Connection, receiver: string): string =>
+  connection.subject("dead", tokenOf(receiver));
+
+async function open(connection: Connection): Promise<Store> {
+  const jetstream = await connection.jetstream(WHO);
+  const { sdk, replicas: num_replicas } = connection;
+  const { RetentionPolicy, DiscardPolicy, StorageType } = sdk.jetstream;
+  const name = connection.named("durable");
+  const deadName = connection.named("dead");
+  const common = { num_replicas, storage: StorageType.File, duplicate_window: DUPLICATE_WINDOW * NANOSECONDS };
+  const waiting = await ensure(jetstream, {
+    ...common,
+    name,
+    subjects: [connection.subject("durable", ">")],
+    retention: RetentionPolicy.Workqueue, // A message that was handled is removed.
+    discard: DiscardPolicy.New, // A full stream refuses, so that its sender is told.
+  });
+  await ensure(jetstream, {
+    ...common,
+    name: deadName,
+    subjects: [connection.subject("dead", ">")],
+    max_age: DEAD_KEPT * NANOSECONDS,
+  });
+  if (waiting.config.retention !== RetentionPolicy.Workqueue || waiting.config.discard !== DiscardPolicy.New) {
+    throw new Error(
+      `The stream ${name} is no work queue that refuses when it is full: somebody else made it, so delete it or name the cluster otherwise.`,
+    );
+  }
+  return { ...jetstream, name, deadName, replicas: waiting.config.num_replicas, created: waiting.created };
+}
+
+/** Makes a stream. One that is there may have other limits: its owner has set them. */
+async function ensure({ jsm }: JetStream, config: Partial<StreamConfig> & { name: string }): Promise<StreamInfo> {
+  try {
+    return await jsm.streams.add(config);
+  } catch (thrown) {
+    if (codeOf(thrown) !== OTHER_CONFIGURATION) throw thrown;
+    return await jsm.streams.info(config.name);
+  }
+}
+
+/** JetStream's code of an error; undefined for any other error. */
+export const codeOf = (thrown: unknown): number | undefined =>
+  typeof thrown === "object" && thrown !== null && "code" in thrown && typeof thrown.code === "number"
+    ? thrown.code
+    : undefined;
+
+/** The level of a stream with so many copies. */
+export function levelOf(replicas: number, serversSync: boolean): DurableLevel {
+  if (serversSync) return "synced";
+  return replicas >= 3 ? "replicated" : "stored";
+}
