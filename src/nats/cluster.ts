@@ -13,6 +13,7 @@ import { type DurableRef, durableRef } from "./durable/sender";
 import { Members } from "./members";
 import { Nodes } from "./nodes";
 import type { ClusterOptions } from "./options";
+import { type ClusterTopic, topicOf } from "./topics";
 
 /** A node's membership of a cluster. */
 export interface Cluster extends AsyncDisposable {
@@ -84,6 +85,16 @@ export interface Cluster extends AsyncDisposable {
    * @throws Error (as a rejection) when there is none, or JetStream is off or away.
    */
   deleteDeadLetter(letter: DurableDeadLetter): Promise<void>;
+  /**
+   * The topic of a name, typed by its items: publish and subscribe over all nodes of the cluster, at most once.
+   *
+   * @throws TypeError when the name is not a text, or empty.
+   * @example
+   * const prices = cluster.topic<{ symbol: string; price: number }>("prices");
+   * prices.subscribe(display, "show");
+   * prices.publish({ symbol: "BUN", price: 7 });
+   */
+  topic<Item>(name: string): ClusterTopic<Item>;
   /** Leaves the cluster: sends what is left, and ends the connection. Called by a shutdown of the system. */
   close(): Promise<void>;
 }
@@ -112,6 +123,7 @@ export async function connectCluster(system: System, options: ClusterOptions): P
     receiveDurable: (receiver, ref, receiverOptions) => openReceiver(connection, receiver, ref, receiverOptions),
     deadLetters: (receiver, lettersOptions) => readDeadLetters(connection, receiver, lettersOptions),
     deleteDeadLetter: ({ sequence }) => deleteDeadLetter(connection, sequence),
+    topic: (topicName) => topicOf(connection, topicName),
     close: () => connection.close(),
     [Symbol.asyncDispose]: () => connection.close(),
   };

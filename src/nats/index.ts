@@ -6,3 +6,4 @@ export type { Stored } from "./durable/outbox";
 export type { DurableReceiver } from "./durable/receiver";
 export type { DurableRef } from "./durable/sender";
 export type { ClusterOptions, NatsCredentials, NatsTls } from "./options";
+export type { ClusterTopic, PublishOptions, SubscribeOptions } from "./topics";
