@@ -97,8 +97,7 @@ export function startProcess({ entry, env }: Starting, { onText, onEnd }: Hearin
       }
     },
     kill() {
-      child.kill("SIGKILL");
-      end(new Error("The process was ended."));
+      child.kill("SIGKILL"); // Its end is told soon: nothing that it does comes afterwards.
     },
   };
 }

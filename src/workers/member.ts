@@ -53,6 +53,8 @@ export class WorkerMember {
   /** When the oldest question that it has not answered was put; null while there is none. */
   #askedAt: number | null = null;
   #lastBeat = 0;
+  /** Why it was ended by force. */
+  #endedBy: Error | null = null;
 
   constructor(index: number, options: MemberOptions) {
     this.index = index;
@@ -155,8 +157,9 @@ export class WorkerMember {
   #beat(every: number): void {
     const { system, heartbeatLimit = 10_000 } = this.#options;
     const now = system.clock.monotonicTime();
-    const wasStill = now - this.#lastBeat > 2 * every; // This event loop was blocked itself: its answer may wait here.
+    const wasStill = now - this.#lastBeat > every + heartbeatLimit / 2; // This event loop was blocked itself: an answer may wait here.
     this.#lastBeat = now;
+    if (this.#state !== "ready") return; // Until then, readyWithin counts.
     if (this.#askedAt === null) {
       this.#askedAt = now;
       this.#post({ kind: "ping" });
@@ -170,15 +173,14 @@ export class WorkerMember {
   #end(cause: Error): void {
     this.#endedBy = cause;
     this.#carrier?.kill();
-    this.#endedBy = null;
   }
-  #endedBy: Error | null = null;
 
   /** It is gone: all that waits for it is told first, and then its supervisor. */
   #ended(carrier: Carrier | null, by: Error, self: Ref<MemberSignatures>): void {
     if (this.#carrier !== carrier) return;
     const cause = this.#endedBy ?? by;
     this.#carrier = null;
+    this.#endedBy = null;
     this.#state = "down";
     this.link.lost(cause, "unreachable");
     this.#options.onState(this, false);
@@ -193,7 +195,8 @@ export class WorkerMember {
     const { leaveWithin = 4_000, system } = this.#options;
     const left = Promise.withResolvers<void>();
     this.#onLeft = left.resolve;
-    this.#post({ kind: "leave", within: leaveWithin });
+    if (this.#state === "starting") this.#end(new Error("The worker was stopped while it started."));
+    else this.#post({ kind: "leave", within: leaveWithin });
     const timer = system.clock.setTimer(() => this.#end(new Error("The worker did not leave in time.")), leaveWithin);
     await left.promise;
     timer.cancel();

@@ -8,7 +8,7 @@ serveWorker((system, worker) => {
     const order: number[] = [];
     return {
       cook: (what) => what,
-      who: () => ({ pid: process.pid, worker: worker.index, data: worker.data }),
+      who: () => ({ pid: process.pid, worker: worker.index, data: worker.data ?? null }),
       never(note) {
         log.tell("note", note);
         return new Promise((_, reject) =>
@@ -42,6 +42,7 @@ serveWorker((system, worker) => {
     die(how) {
       if (how === "exit") process.exit(7);
       if (how === "hang") for (;;);
+      if (how === "pause") return Bun.sleepSync(700);
       setTimeout(() => {
         throw new Error("out of gas");
       }, 0);

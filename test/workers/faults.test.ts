@@ -1,0 +1,136 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { createSystem, defineProtocol, type System, systemClock, type Terminated, Type } from "../../src/index";
+import { spawnWorkers, type Workers, type WorkersOptions } from "../../src/workers/index";
+import { Kitchen, Log, Reaper } from "./programs/protocols";
+
+const SILENT = { warn: () => undefined, error: () => undefined };
+const NEVER = Number.POSITIVE_INFINITY;
+
+let system: System;
+let workers: Workers;
+afterEach(() => system?.shutdown({ timeout: 20_000 }));
+
+async function start(options: Partial<WorkersOptions> = {}, clock = systemClock) {
+  system = createSystem({ name: "main", logger: SILENT, hookTimeout: 20_000, clock });
+  const log = system.spawn("log", Log, () => ({ note() {}, notes: () => [] }));
+  workers = await spawnWorkers(system, {
+    entry: new URL("./programs/kitchen.ts", import.meta.url),
+    size: 1,
+    exposes: { log },
+    readyWithin: 60_000,
+    heartbeatLimit: NEVER,
+    supervision: { backoff: { initial: 1, max: 2 }, beyondLimit: "hold" },
+    ...options,
+  });
+  return workers.ref("kitchen", Kitchen);
+}
+
+const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 1));
+async function until(is: () => boolean): Promise<void> {
+  while (!is()) await turn();
+}
+const areReady = () => workers.members.every(({ state }) => state === "ready");
+
+describe.each(["thread", "process"] as const)("a %s", (as) => {
+  test("that hangs is found by the heartbeat, and ended; what waits is told, and another one takes its place", async () => {
+    const kitchen = await start({ as, heartbeatEvery: 50, heartbeatLimit: 500 });
+    const waiting = kitchen.ask("never", "a", { timeout: NEVER });
+    workers.ref("reaper", Reaper).tell("die", "hang");
+    const error = (await waiting)._unsafeUnwrapErr();
+    expect(error).toMatchObject({ kind: "unreachable", cause: { message: expect.stringContaining("hangs") } });
+    await until(areReady);
+    for (;;) {
+      const reply = await kitchen.ask("cook", 1); // A slow machine may take another one for one that hangs.
+      if (reply.isOk()) break;
+      expect(reply.error.kind).toBe("unreachable");
+      await turn();
+    }
+  });
+
+  test("that is well is not ended because this machine slept for longer than the limit", async () => {
+    let slept = 0;
+    const clock = { ...systemClock, monotonicTime: () => performance.now() + slept };
+    const kitchen = await start({ as, heartbeatEvery: 50, heartbeatLimit: 5_000 }, clock);
+    await kitchen.offer("order", 7);
+    workers.ref("reaper", Reaper).tell("die", "pause");
+    await new Promise((resolve) => setTimeout(resolve, 200)); // It is asked, and cannot answer yet.
+    slept = 60_000;
+    expect((await kitchen.ask("ordered", { timeout: NEVER }))._unsafeUnwrap()).toEqual([7]); // The same one.
+  });
+
+  test("that cannot leave is ended after its time, and the shutdown goes on", async () => {
+    const kitchen = await start({ as, leaveWithin: 100 });
+    const waiting = kitchen.ask("never", "a", { timeout: NEVER });
+    workers.ref("reaper", Reaper).tell("die", "hang");
+    await workers.stop();
+    expect((await waiting)._unsafeUnwrapErr().kind).toBe("unreachable");
+  });
+
+  test("beyond the limits of its supervision ends for good, and its watchers are told", async () => {
+    const kitchen = await start({ as, supervision: { limit: 0, beyondLimit: "stop" } });
+    const end = Promise.withResolvers<Terminated>();
+    const Watching = defineProtocol("watching", { begin: { reply: Type.Null() } });
+    const watching = system.spawn("watching", Watching, (ctx) => ({
+      begin() {
+        ctx.watch(kitchen, (terminated) => end.resolve(terminated));
+        return null;
+      },
+    }));
+    await watching.ask("begin");
+    workers.ref("reaper", Reaper).tell("die", "exit");
+    expect((await end.promise).reason).toBe("unreachable");
+    expect((await kitchen.ask("cook", 1))._unsafeUnwrapErr().kind).toBe("unreachable");
+  });
+});
+
+test("a pool goes on while one of its workers is down, and has it back afterwards", async () => {
+  await start({ as: "process", size: 2 });
+  const pool = workers.pool("kitchen", Kitchen, { routing: "round-robin" });
+  const pids = async () =>
+    new Set((await Promise.all([0, 1, 2, 3].map(() => pool.ask("who")))).map((who) => who._unsafeUnwrap().pid));
+  const before = await pids();
+  expect(before.size).toBe(2);
+  const [victim] = workers.members;
+  process.kill(victim?.pid ?? 0, "SIGKILL");
+  await until(() => !areReady());
+  const meanwhile = await Promise.all(Array.from({ length: 20 }, (_, n) => pool.ask("cook", n)));
+  expect(meanwhile.every((reply) => reply.isOk())).toBe(true);
+  await until(areReady);
+  const after = await pids();
+  expect(after.size).toBe(2);
+  expect(after).not.toEqual(before);
+});
+
+test("the shutdown of the system ends its workers", async () => {
+  await start({ as: "process", size: 2 });
+  const pids = workers.members.map(({ pid }) => pid ?? 0);
+  await system.shutdown({ timeout: 20_000 });
+  for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+});
+
+test("nothing is left of a thousand asks and of streams that were left early", async () => {
+  const kitchen = await start();
+  await Promise.all(Array.from({ length: 1_000 }, (_, n) => kitchen.ask("cook", n)));
+  for (let n = 0; n < 20; n++) for await (const item of kitchen.stream("count", 1_000)) if (item === 3) break;
+  expect(workers.members[0]?.waiting).toBe(0);
+});
+
+test("an ask by a name that no worker exposes is no-recipient; one to a worker that is not there throws", async () => {
+  await start();
+  expect((await workers.ref("pantry", Kitchen).ask("cook", 1))._unsafeUnwrapErr().kind).toBe("no-recipient");
+  expect(() => workers.ref("kitchen", Kitchen, 2)).toThrow("from 1 to 1");
+  expect(() => workers.pool("kitchen", Kitchen, { size: 2 })).toThrow("from 1 to 1");
+});
+
+test("options that cannot be are refused, with what to write", async () => {
+  const wrong = async (options: object) => {
+    const local = createSystem({ logger: SILENT });
+    const error: unknown = await spawnWorkers(local, options as WorkersOptions).catch((thrown: unknown) => thrown);
+    await local.shutdown();
+    return String(error);
+  };
+  expect(await wrong({})).toContain("The entry of workers is a path or a URL");
+  expect(await wrong({ entry: "a.ts", size: 0 })).toContain("is a whole number from 1");
+  expect(await wrong({ entry: "a.ts", as: "fiber" })).toContain('is "thread" or "process"');
+  expect(await wrong({ entry: "a.ts", sise: 1 })).toContain('There is no option "sise"');
+});
