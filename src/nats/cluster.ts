@@ -1,4 +1,4 @@
-import type { AnyRef, Protocol, Ref, System } from "../index";
+import type { AnyRef, Factory, Protocol, Ref, System } from "../index";
 import { openConnection } from "./connect";
 import type { Connection } from "./connection";
 import {
@@ -10,10 +10,22 @@ import {
 import type { DurableOptions, DurableReceiverOptions } from "./durable/options";
 import { type DurableReceiver, openReceiver } from "./durable/receiver";
 import { type DurableRef, durableRef } from "./durable/sender";
+import type { Create, Lease, ShardedOptions } from "./lease";
 import { Members } from "./members";
+import { Names } from "./names";
 import { Nodes } from "./nodes";
 import type { ClusterOptions } from "./options";
 import { type ClusterTopic, topicOf } from "./topics";
+
+/** The actors for the ids of a name. */
+export interface Sharded<Signatures> {
+  /**
+   * The reference to the actor for an id, on whichever node it is.
+   *
+   * @throws TypeError when the id cannot be in an address.
+   */
+  ref(id: string): Ref<Signatures>;
+}
 
 /** A node's membership of a cluster. */
 export interface Cluster extends AsyncDisposable {
@@ -95,9 +107,55 @@ export interface Cluster extends AsyncDisposable {
    * prices.publish({ symbol: "BUN", price: 7 });
    */
   topic<Item>(name: string): ClusterTopic<Item>;
+  /**
+   * An actor for each id, on one node at a time. The first message to an id makes it, on the node that owns the id's shard. There are 64 shards, spread over the nodes that
+   * serve the name. When a node joins or closes, few shards move: their actors handle what waits there, while later messages wait at the next owner. When a node dies,
+   * its shards move once its lease has ended, in less than 3 s by default; what waited there fails as `timeout`. Nothing that a node says after its lease ended is taken
+   * by the others (the fence); for stores beside the cluster, `lease.epoch` says who is the latest. A message waits while its shard moves, at most for the
+   * `hookTimeout` of its system.
+   *
+   * @param create makes the actor's behaviour for an id. Without it, this node sends to the ids and owns none.
+   * @throws TypeError when the name is none; Error when it is in use on this node, or JetStream is off; all as rejections.
+   * @example
+   * const carts = await cluster.sharded("cart", Cart, (id, lease) => () => createCart(id, lease.epoch), { idle: 60_000 });
+   * await carts.ref("ada").ask("add", "apple");
+   */
+  sharded<Signatures>(
+    name: string,
+    protocol: Protocol<string, Signatures>,
+    create?: (id: string, lease: Lease) => Factory<Signatures>,
+    options?: ShardedOptions,
+  ): Promise<Sharded<Signatures>>;
+  /**
+   * One actor of the whole cluster, on one of the nodes that serve it, as `sharded` has one for each id.
+   *
+   * @param create makes its behaviour. Without it, this node only sends to it.
+   * @throws as `sharded` does.
+   * @example
+   * const clock = await cluster.singleton("clock", Clock, () => () => ({ now: () => Date.now() }));
+   */
+  singleton<Signatures>(
+    name: string,
+    protocol: Protocol<string, Signatures>,
+    create?: (lease: Lease) => Factory<Signatures>,
+    options?: ShardedOptions,
+  ): Promise<Ref<Signatures>>;
+  /**
+   * The reference to the actor for an id, at the address `@(CLUSTER/NAME/ID)`. It outlives each actor and each owner.
+   *
+   * @throws Error when this node does not know the name; TypeError when the id cannot be in an address.
+   * @example
+   * const cart = cluster.ref("cart", "ada", Cart);
+   */
+  ref<Signatures>(name: string, id: string, protocol: Protocol<string, Signatures>): Ref<Signatures>;
+  /** The epoch at which this node owns an id, or a singleton (without an id); undefined where it does not. */
+  epochOf(name: string, id?: string): number | undefined;
   /** Leaves the cluster: sends what is left, and ends the connection. Called by a shutdown of the system. */
   close(): Promise<void>;
 }
+
+/** The id of the actor of a singleton. */
+const ONE = "one";
 
 /**
  * Joins a cluster of nodes that reach each other by servers of NATS, 2.11 or later. It reconnects for ever, with backoff, and says by events of the system
@@ -113,6 +171,12 @@ export async function connectCluster(system: System, options: ClusterOptions): P
   const nodes = new Nodes(connection);
   await nodes.open();
   const members = connection.nc.info?.jetstream === true ? await joined(connection, nodes) : undefined;
+  const names = members === undefined ? undefined : new Names(connection, nodes, members);
+  const namesFor = async (who: string): Promise<Names> => {
+    if (names !== undefined) return names;
+    await connection.jetstream(who); // Says what is missing.
+    throw new Error(`${who} needs JetStream, which was off when this node joined: connect again.`);
+  };
   return {
     name: connection.cluster,
     node: connection.node,
@@ -124,6 +188,32 @@ export async function connectCluster(system: System, options: ClusterOptions): P
     deadLetters: (receiver, lettersOptions) => readDeadLetters(connection, receiver, lettersOptions),
     deleteDeadLetter: ({ sequence }) => deleteDeadLetter(connection, sequence),
     topic: (topicName) => topicOf(connection, topicName),
+    async sharded<Signatures>(
+      name: string,
+      protocol: Protocol<string, Signatures>,
+      create?: Create<Signatures>,
+      options: ShardedOptions = {},
+    ) {
+      const found = await namesFor("cluster.sharded");
+      await found.sharded(name, protocol as Protocol, create as Create<never> | undefined, options); // Both are of one protocol.
+      return { ref: (id: string) => found.ref(name, id, protocol) };
+    },
+    async singleton<Signatures>(
+      name: string,
+      protocol: Protocol<string, Signatures>,
+      create?: (lease: Lease) => Factory<Signatures>,
+      options: ShardedOptions = {},
+    ) {
+      const found = await namesFor("cluster.singleton");
+      const one = create && ((_: string, lease: Lease) => create(lease));
+      await found.sharded(name, protocol as Protocol, one as Create<never> | undefined, options, 1); // Both are of one protocol.
+      return found.ref(name, ONE, protocol);
+    },
+    ref(name, id, protocol) {
+      if (names === undefined) throw new Error("cluster.ref needs JetStream, which was off when this node joined.");
+      return names.ref(name, id, protocol);
+    },
+    epochOf: (name, id = ONE) => names?.epochOf(name, id),
     close: () => connection.close(),
     [Symbol.asyncDispose]: () => connection.close(),
   };

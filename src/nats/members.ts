@@ -79,11 +79,21 @@ export class Members {
     this.#goneListeners.add(listener);
   }
 
-  /** Tells the others at once that this node serves a name. */
+  /** Tells the others at once that this node serves a name. Resolves once this node has read it back. */
   async serve(name: string, version: string): Promise<void> {
     this.#serves = { ...this.#serves, [name]: version };
     await this.#beating;
     await this.#beat();
+    const { node } = this.#connection;
+    while (!this.#isClosed && this.#members.get(node)?.serves[name] === undefined) {
+      await new Promise<void>((resolve) => {
+        const listener = (): void => {
+          this.#listeners.delete(listener);
+          resolve();
+        };
+        this.#listeners.add(listener);
+      });
+    }
   }
 
   // ——— The lease of this node
@@ -179,6 +189,7 @@ export class Members {
 
   async #leave(): Promise<void> {
     this.#isClosed = true;
+    for (const listener of this.#listeners) listener();
     if (!this.holdsLease) return;
     this.#until = 0;
     const { node } = this.#connection;

@@ -1,0 +1,331 @@
+import { type Address, type AnyRef, address, type Protocol, quote, type Ref } from "../index";
+import { createLink, type Link } from "../link/index";
+import type { Connection } from "./connection";
+import type { Create, Lease, ShardedOptions } from "./lease";
+import type { Members } from "./members";
+import type { Nodes } from "./nodes";
+import { type Owner, Owners } from "./owners";
+import { SHARDS, shardOf, winnerOf } from "./shards";
+import { isToken } from "./subjects";
+
+/** A name over the cluster. */
+interface Kind {
+  readonly name: string;
+  readonly protocol: Protocol;
+  readonly shards: number;
+  /** Undefined on a node that only sends to it. */
+  readonly create: Create<never> | undefined;
+}
+
+/** The shards that a node hands over at a time. */
+const STEP = 8;
+
+/** The names over the cluster: who owns what, the actors of what this node owns, and the way to those of others. */
+export class Names {
+  readonly #connection: Connection;
+  readonly #nodes: Nodes;
+  readonly #members: Members;
+  readonly #kinds = new Map<string, Kind>();
+  #owners: Promise<Owners> | undefined;
+  #table: Owners | undefined;
+  /** The actors of each shard of this node, by address. */
+  readonly #actors = new Map<string, Map<Address, AnyRef>>();
+  readonly #claiming = new Set<string>();
+  readonly #moving = new Set<string>();
+  /** Shards whose actors end: no new one begins. */
+  readonly #draining = new Set<string>();
+  /** The way to the actors of this node: the same as to those of others, so that where an actor is changes nothing. */
+  readonly #loop: Link;
+  #waiting: (() => void)[] = [];
+  #isSettling = false;
+  #isClosing = false;
+
+  constructor(connection: Connection, nodes: Nodes, members: Members) {
+    this.#connection = connection;
+    this.#nodes = nodes;
+    this.#members = members;
+    this.#loop = loopOf(connection, (at) => this.#found(at));
+    members.onChange(() => this.#changed());
+    members.onGone(() => this.#stopAll());
+    nodes.addFinder((at) => this.#found(at));
+    connection.system.events.subscribe((event) => {
+      if (event.kind !== "stopped" || event.address === undefined) return;
+      for (const actors of this.#actors.values()) actors.delete(event.address);
+    });
+  }
+
+  // ——— Names
+
+  async sharded(
+    name: string,
+    protocol: Protocol,
+    create: Create<never> | undefined,
+    options: ShardedOptions,
+    shards = SHARDS,
+  ): Promise<void> {
+    if (!isToken(name) || name === "node" || name === "own") {
+      throw new TypeError(
+        `A name over the cluster has 1 to 64 letters, digits, - and _, and is not "node" or "own"; got ${quote(name)}.`,
+      );
+    }
+    if (this.#kinds.has(name))
+      throw new Error(`The name ${quote(name)} is in use over the cluster on this node already.`);
+    const { system, cluster } = this.#connection;
+    const kind: Kind = { name, protocol, shards, create };
+    this.#kinds.set(name, kind);
+    this.#owners ??= this.#open();
+    this.#table = await this.#owners;
+    const { idle, waiting = 1_000 } = options;
+    const [to, own] = [`${cluster}/${name}/`, `${cluster}/own/${name}/`];
+    system.resolve(to, (_, text) => this.#route(kind, text.slice(to.length)), { waiting });
+    if (create === undefined) return;
+    const resolving = idle === undefined ? { waiting } : { waiting, idle };
+    system.resolve(own, (at, text) => this.#openOwn(kind, at, text, text.slice(own.length)), resolving);
+    await this.#members.serve(name, protocol.name);
+    this.#changed();
+  }
+
+  async #open(): Promise<Owners> {
+    const owners = await Owners.open(this.#connection, this.#nodes, () => this.#changed());
+    this.#connection.onClose(() => this.#close());
+    return owners;
+  }
+
+  ref<Signatures>(name: string, id: string, protocol: Protocol<string, Signatures>): Ref<Signatures> {
+    const { system, cluster } = this.#connection;
+    if (!this.#kinds.has(name))
+      throw new Error(
+        `This node does not know the name ${quote(name)}: call cluster.sharded() or cluster.singleton() first.`,
+      );
+    return system.ref(address(`${cluster}/${name}/${id}`), protocol);
+  }
+
+  /** The epoch at which this node owns an id; undefined where it does not. */
+  epochOf(name: string, id: string): number | undefined {
+    const kind = this.#kinds.get(name);
+    return kind === undefined ? undefined : this.#owned(keyOf(kind, id))?.epoch;
+  }
+
+  // ——— The way to an actor
+
+  /** The reference to the actor for an id, wherever it is; a promise of it while nobody owns its shard. */
+  #route(kind: Kind, id: string): AnyRef | Promise<AnyRef> {
+    const found = this.#routed(kind, id);
+    return found ?? this.#until(() => this.#routed(kind, id));
+  }
+
+  #routed(kind: Kind, id: string): AnyRef | undefined {
+    const owner = this.#table?.get(keyOf(kind, id));
+    if (owner === undefined || !this.#isAlive(owner)) {
+      if (this.#candidates(kind).length > 0) return undefined;
+      throw new Error(`no node of cluster "${this.#connection.cluster}" serves "${kind.name}"`);
+    }
+    const { node, cluster } = this.#connection;
+    const at = address(`${cluster}/own/${kind.name}/${id}`);
+    const to = owner.to ?? owner.node;
+    return to === node ? this.#loop.ref(at, kind.protocol) : this.#nodes.pair(to).link.ref(at, kind.protocol);
+  }
+
+  async #until<Found>(look: () => Found | undefined): Promise<Found> {
+    for (;;) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      if (this.#isClosing) throw new Error(`cluster "${this.#connection.cluster}" is closed`);
+      const found = look();
+      if (found !== undefined) return found;
+    }
+  }
+
+  /** What other nodes may reach: the actors for the ids of names that this node serves. */
+  #found(at: Address): AnyRef | undefined {
+    const [, name] = new RegExp(`^@\\(${this.#connection.cluster}/own/([\\w-]+)/`).exec(at) ?? [];
+    const kind = name === undefined ? undefined : this.#kinds.get(name);
+    return kind?.create === undefined ? undefined : this.#connection.system.ref(at, kind.protocol);
+  }
+
+  // ——— The actors of this node
+
+  #openOwn(kind: Kind, at: Address, text: string, id: string): AnyRef | Promise<AnyRef> {
+    const key = keyOf(kind, id);
+    const { node } = this.#connection;
+    const look = (): AnyRef | undefined => {
+      const table = this.#table;
+      const owner = this.#owned(key);
+      if (owner !== undefined && !this.#draining.has(key)) return this.#spawn(kind, key, at, text, id, owner);
+      if (this.#isComing(kind, key, id)) return undefined;
+      const next = table?.get(key);
+      const to = next?.to ?? next?.node;
+      if (next === undefined || to === undefined || to === node || !this.#isAlive(next)) {
+        throw new Error(`node "${node}" does not own it any more`);
+      }
+      return this.#nodes.pair(to).link.ref(at, kind.protocol); // It left its sender before that knew of the move.
+    };
+    return look() ?? this.#until(look);
+  }
+
+  #spawn(kind: Kind, key: string, at: Address, text: string, id: string, { epoch }: Owner): AnyRef {
+    const isHeld = (): boolean => this.#owned(key)?.epoch === epoch;
+    const lease: Lease = {
+      epoch,
+      get isHeld() {
+        return isHeld();
+      },
+    };
+    // The factory is that of the kind's protocol: `sharded` has checked both together.
+    const factory = (kind.create as unknown as Create<never>)(id, lease);
+    const ref = this.#connection.system.spawn(text, kind.protocol as unknown as Protocol<string, never>, factory);
+    const actors = this.#actors.get(key) ?? new Map<Address, AnyRef>();
+    this.#actors.set(key, actors.set(at, ref));
+    return ref;
+  }
+
+  /** The owner of a shard, if that is this node, and its lease holds. */
+  #owned(key: string): Owner | undefined {
+    const owner = this.#table?.get(key);
+    const { node, incarnation } = this.#connection;
+    const isOwn = owner?.node === node && owner.incarnation === incarnation;
+    return isOwn && this.#members.holdsLease ? owner : undefined;
+  }
+
+  /** True for a shard that this node is about to own. */
+  #isComing(kind: Kind, key: string, id: string): boolean {
+    const { node } = this.#connection;
+    const owner = this.#table?.get(key);
+    if (owner !== undefined && this.#isAlive(owner)) return owner.to === node;
+    return winnerOf(this.#candidates(kind), kind.name, shardOf(id, kind.shards)) === node;
+  }
+
+  #isAlive({ node, incarnation }: Owner): boolean {
+    return this.#members.has(node, incarnation);
+  }
+
+  #candidates({ name }: Kind): readonly string[] {
+    return this.#members
+      .all()
+      .filter(({ node, serves }) => serves[name] !== undefined && !(this.#isClosing && node === this.#connection.node))
+      .map(({ node }) => node);
+  }
+
+  // ——— Who owns what
+
+  #changed(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resume of waiting) resume();
+    if (this.#isSettling || this.#isClosing) return;
+    this.#isSettling = true;
+    this.#connection.system.clock.microtask(() => {
+      this.#isSettling = false;
+      this.#settle();
+    });
+  }
+
+  /** Claims what is free and falls to this node, and hands over what falls to another one. */
+  #settle(): void {
+    const table = this.#table;
+    if (table === undefined || !this.#members.holdsLease) return;
+    const { node } = this.#connection;
+    for (const kind of this.#kinds.values()) {
+      if (kind.create === undefined) continue;
+      const candidates = this.#candidates(kind);
+      for (let shard = 0; shard < kind.shards; shard++) {
+        const key = `${kind.name}.${shard}`;
+        const best = winnerOf(candidates, kind.name, shard);
+        const owner = table.get(key);
+        if (owner === undefined || !this.#isAlive(owner)) {
+          if (best === node) void this.#claim(key, owner);
+        } else if (this.#owned(key) !== undefined && best !== undefined && best !== node && this.#moving.size < STEP) {
+          void this.#move(kind, shard, key, best);
+        }
+      }
+    }
+  }
+
+  async #claim(key: string, last: Owner | undefined): Promise<void> {
+    if (this.#claiming.has(key)) return;
+    this.#claiming.add(key);
+    const { node, incarnation } = this.#connection;
+    try {
+      await this.#table?.write(key, { node, incarnation }, last?.revision);
+    } finally {
+      this.#claiming.delete(key);
+    }
+  }
+
+  /** Hands a shard over: senders turn to the next owner, where messages wait; what is here is drained; then the next one owns it. */
+  async #move(kind: Kind, shard: number, key: string, to: string): Promise<void> {
+    const owner = this.#owned(key);
+    if (owner === undefined || this.#table === undefined || this.#moving.has(key)) return;
+    this.#moving.add(key);
+    try {
+      const { node, incarnation, epoch } = owner;
+      const told = await this.#table.write(key, { node, incarnation, to, epoch }, owner.revision);
+      if (told === undefined) return;
+      await this.#within(Promise.all([...this.#nodes.met()].map((pair) => pair.barrier(told))));
+      this.#draining.add(key);
+      await this.#stop(key, true);
+      const next = this.#members.all().find((member) => member.node === to);
+      const best =
+        next ??
+        this.#members.all().find((member) => member.node === winnerOf(this.#candidates(kind), kind.name, shard));
+      if (best !== undefined) await this.#table.write(key, { node: best.node, incarnation: best.incarnation }, told);
+    } finally {
+      this.#draining.delete(key);
+      this.#moving.delete(key);
+      this.#changed();
+    }
+  }
+
+  async #within(work: Promise<unknown>): Promise<void> {
+    const { system, lease } = this.#connection;
+    await Promise.race([work, new Promise<void>((resolve) => system.clock.setTimer(resolve, lease))]);
+  }
+
+  async #stop(key: string, drain: boolean): Promise<void> {
+    const actors = [...(this.#actors.get(key)?.values() ?? [])];
+    this.#actors.delete(key);
+    await Promise.all(actors.map((ref) => this.#connection.system.stop(ref, { drain })));
+  }
+
+  #stopAll(): void {
+    for (const key of [...this.#actors.keys()]) void this.#stop(key, false);
+  }
+
+  /** This node leaves: others get what it owns. */
+  async #close(): Promise<void> {
+    this.#isClosing = true;
+    const moves: Promise<void>[] = [];
+    for (const kind of this.#kinds.values()) {
+      for (let shard = 0; shard < kind.shards; shard++) {
+        const key = `${kind.name}.${shard}`;
+        const best = winnerOf(this.#candidates(kind), kind.name, shard);
+        if (this.#owned(key) !== undefined && best !== undefined) moves.push(this.#move(kind, shard, key, best));
+      }
+    }
+    await this.#within(Promise.all(moves));
+    this.#stopAll();
+    this.#changed();
+    this.#loop.end(new Error(`cluster "${this.#connection.cluster}" is closed`));
+  }
+}
+
+const keyOf = (kind: Kind, id: string): string => `${kind.name}.${shardOf(id, kind.shards)}`;
+
+/** A link of this node to itself. */
+function loopOf({ system, cluster, node }: Connection, exposed: (at: Address) => AnyRef | undefined): Link {
+  const metadata = { "envoi.node": node };
+  const there: Link = createLink({
+    system,
+    prefix: `${cluster}/loop/`,
+    send: (text) => here.take(text),
+    exposed,
+    metadata,
+  });
+  const here: Link = createLink({
+    system,
+    prefix: `${cluster}/node/${node}/`,
+    send: (text) => there.take(text),
+    exposed,
+    metadata,
+  });
+  return here;
+}

@@ -1,0 +1,86 @@
+import type { KV, KvWatchEntry } from "@nats-io/kv";
+import type { Connection } from "./connection";
+import type { Nodes } from "./nodes";
+
+/** The owner of a shard, as all nodes know it. */
+export interface Owner {
+  readonly node: string;
+  readonly incarnation: string;
+  /** The node that gets the shard next: messages go there already, and wait. */
+  readonly to?: string;
+  /** Grows with each owner: the revision at which this one got the shard. */
+  readonly epoch: number;
+  readonly revision: number;
+}
+
+/** An owner as it is written. Without an epoch, it is that of the write. */
+export type Written = Omit<Owner, "epoch" | "revision"> & { readonly epoch?: number };
+
+/** The owners of all shards: a key each in a bucket, written only by who knows the last revision, so that one of two writers loses. */
+export class Owners {
+  readonly #connection: Connection;
+  readonly #nodes: Nodes;
+  readonly #bucket: KV;
+  readonly #owners = new Map<string, Owner>();
+  readonly #onChange: () => void;
+
+  private constructor(connection: Connection, nodes: Nodes, bucket: KV, onChange: () => void) {
+    this.#connection = connection;
+    this.#nodes = nodes;
+    this.#bucket = bucket;
+    this.#onChange = onChange;
+  }
+
+  static async open(connection: Connection, nodes: Nodes, onChange: () => void): Promise<Owners> {
+    const bucket = await connection.bucket("cluster.sharded", "owners", {});
+    const owners = new Owners(connection, nodes, bucket, onChange);
+    await owners.#watch();
+    return owners;
+  }
+
+  get(key: string): Owner | undefined {
+    return this.#owners.get(key);
+  }
+
+  /** Writes an owner. Returns the revision, or undefined when another node was quicker, or nobody knows. */
+  async write(key: string, owner: Written, last: number | undefined): Promise<number | undefined> {
+    const text = JSON.stringify(owner);
+    try {
+      const revision =
+        last === undefined ? await this.#bucket.create(key, text) : await this.#bucket.update(key, text, last);
+      this.#put(key, owner, revision);
+      return revision;
+    } catch {
+      return undefined; // The watch tells what holds.
+    }
+  }
+
+  async #watch(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const last = (await this.#bucket.status()).streamInfo.state.last_seq;
+    const entries = await this.#bucket.watch();
+    const follow = async (): Promise<void> => {
+      for await (const entry of entries) {
+        this.#hear(entry);
+        if (entry.revision >= last) resolve();
+      }
+    };
+    void follow().catch((cause) => {
+      const { system, cluster, isClosed } = this.#connection;
+      if (!isClosed) system.log.error(`Cluster "${cluster}": its owners are not followed any more.`, { cause });
+    });
+    if (last > 0) await promise;
+    this.#connection.onClose(() => entries.stop());
+  }
+
+  #hear(entry: KvWatchEntry): void {
+    if (entry.operation === "PUT") this.#put(entry.key, entry.json<Written>(), entry.revision);
+    this.#nodes.know(entry.revision);
+  }
+
+  #put(key: string, written: Written, revision: number): void {
+    if ((this.#owners.get(key)?.revision ?? 0) >= revision) return;
+    this.#owners.set(key, { ...written, epoch: written.epoch ?? revision, revision });
+    this.#onChange();
+  }
+}

@@ -1,0 +1,117 @@
+import { describe, expect, test } from "bun:test";
+import { createSystem, defineProtocol, Type } from "../../src";
+import { connectCluster } from "../../src/nats";
+import { event } from "./events";
+import { hasNats, server } from "./rooms";
+
+const Cart = defineProtocol("cart", {
+  add: { payload: Type.Number(), reply: Type.Number() },
+  put: { payload: Type.Number() },
+  where: { reply: Type.Object({ node: Type.String(), epoch: Type.Number(), taken: Type.Array(Type.Number()) }) },
+});
+
+describe.skipIf(!hasNats)("names over the cluster", async () => {
+  const { url } = hasNats ? await server() : { url: "" };
+
+  async function join(name: string, node: string, lease = 1_000) {
+    const system = createSystem({ name: node, hookTimeout: 60_000, logger: { warn() {}, error() {} } });
+    const cluster = await connectCluster(system, { servers: url, name, node, lease });
+    const carts = await cluster.sharded("cart", Cart, (_, { epoch }) => () => {
+      const taken: number[] = [];
+      return {
+        add: (number) => taken.push(number),
+        put: (number) => void taken.push(number),
+        where: () => ({ node, epoch, taken }),
+      };
+    });
+    return { system, cluster, carts };
+  }
+  const LONG = { timeout: 60_000 };
+  const IDS = Array.from({ length: 40 }, (_, index) => `cart-${index}`);
+
+  test("an actor for an id is on one node, whoever asks, and all nodes have some", async () => {
+    const a = await join("names-1", "a");
+    const joined = event(a.system, "joined");
+    const b = await join("names-1", "b");
+    await joined;
+    const owners = new Set<string>();
+    for (const id of IDS) {
+      await a.carts.ref(id).ask("add", 1, LONG);
+      expect((await b.carts.ref(id).ask("add", 2, LONG))._unsafeUnwrap()).toBe(2);
+      const { node, taken, epoch } = (await a.carts.ref(id).ask("where", LONG))._unsafeUnwrap();
+      expect(taken).toEqual([1, 2]);
+      expect((node === "a" ? a : b).cluster.epochOf("cart", id)).toBe(epoch);
+      expect((node === "a" ? b : a).cluster.epochOf("cart", id)).toBeUndefined();
+      owners.add(node);
+    }
+    expect(owners).toEqual(new Set(["a", "b"]));
+    await a.system.shutdown();
+    await b.system.shutdown();
+  });
+
+  test("a singleton is one actor, and moves when its node closes", async () => {
+    const a = await join("names-2", "a");
+    const b = await join("names-2", "b");
+    const one = await a.cluster.singleton("one", Cart, ({ epoch }) => () => ({
+      add: (number) => number,
+      put() {},
+      where: () => ({ node: "a", epoch, taken: [] }),
+    }));
+    const first = (await one.ask("where", LONG))._unsafeUnwrap();
+    const same = await b.cluster.singleton("one", Cart, ({ epoch }) => () => ({
+      add: (number) => number,
+      put() {},
+      where: () => ({ node: "b", epoch, taken: [] }),
+    }));
+    const both = [(await one.ask("where", LONG))._unsafeUnwrap(), (await same.ask("where", LONG))._unsafeUnwrap()];
+    expect(both[0]).toEqual(both[1] as never); // The same shape.
+    await a.system.shutdown();
+    const last = (await same.ask("where", LONG))._unsafeUnwrap();
+    expect(last.node).toBe("b");
+    expect(last.epoch).toBeGreaterThanOrEqual(first.epoch);
+    await b.system.shutdown();
+  });
+
+  test("hand-over: what is sent while shards move is handled once and in order", async () => {
+    const a = await join("names-3", "a");
+    const sent = new Map<string, number>(IDS.map((id) => [id, 0]));
+    let isDone = false;
+    const failed: string[] = [];
+    const replies: Promise<void>[] = [];
+    const sending = (async () => {
+      while (!isDone) {
+        for (const id of IDS) {
+          const number = (sent.get(id) ?? 0) + 1;
+          sent.set(id, number);
+          replies.push(
+            a.carts
+              .ref(id)
+              .ask("add", number, LONG)
+              .then((result) => void (result.isErr() && failed.push(String(result.error)))),
+          );
+        }
+        await new Promise((resolve) => setImmediate(resolve));
+        if (replies.length > 20_000) break;
+      }
+    })();
+    const b = await join("names-3", "b");
+    // Until a shard of b's answers to a: each id is asked where it is.
+    let moved = 0;
+    while (moved === 0) {
+      const found = await Promise.all(IDS.map((id) => b.carts.ref(id).ask("where", LONG)));
+      moved = found.filter((each) => each._unsafeUnwrap().node === "b").length;
+    }
+    isDone = true;
+    await sending;
+    await Promise.all(replies);
+    expect(failed).toEqual([]);
+    for (const id of IDS) {
+      const { taken } = (await a.carts.ref(id).ask("where", LONG))._unsafeUnwrap();
+      // An actor that moved has what came after the move alone: without a gap, and in order.
+      const last = sent.get(id) ?? 0;
+      expect(taken).toEqual(Array.from({ length: taken.length }, (_, index) => last - taken.length + 1 + index));
+    }
+    await a.system.shutdown();
+    await b.system.shutdown();
+  });
+});
