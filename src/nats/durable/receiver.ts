@@ -61,6 +61,8 @@ class Receiver implements DurableReceiver {
   #isClosing = false;
   /** The last batch that was handled here, in the stream of that time. A server that was killed may deliver it again. */
   #handled = { stream: "", sequence: 0 };
+  /** By the monotonic clock: what comes was delivered later. */
+  #deliveredSince = 0;
   /** True until a batch has come: the servers may have lost the count of its deliveries when they went with a node. */
   #isFirst = false;
 
@@ -115,6 +117,7 @@ class Receiver implements DurableReceiver {
     this.#isFirst = info.delivered.consumer_seq > 0 && this.#handled.stream !== store.created;
     this.#store = store;
     const consumer = await store.js.consumers.get(store.name, name);
+    this.#deliveredSince = connection.system.clock.monotonicTime();
     this.#messages = await consumer.consume({
       max_messages: PULLED,
       expires: PULL_FOR,
@@ -149,9 +152,11 @@ class Receiver implements DurableReceiver {
     const { created: stream } = store;
     const { seq: sequence } = message;
     if (this.#handled.stream === stream && sequence <= this.#handled.sequence) {
-      await message.ackAck().catch(() => false); // It was handled, and its acknowledgement was lost.
+      await this.#acknowledge(message); // It was handled, and its acknowledgement was lost.
       return;
     }
+    const since = await this.#heldSince(store, message);
+    if (since === undefined) return;
     let batch: Batch;
     try {
       batch = readBatch(message.data);
@@ -159,7 +164,7 @@ class Receiver implements DurableReceiver {
       await this.#refuse(store, message, thrown);
       return;
     }
-    const lease = new Lease(this.#connection, message, this.#options.ackWait);
+    const lease = new Lease(this.#connection, message, this.#options.ackWait, since);
     try {
       const handling = new Handling(
         {
@@ -179,11 +184,31 @@ class Receiver implements DurableReceiver {
       if (end === "done") {
         this.#isFirst = false;
         this.#handled = { stream, sequence };
-        await message.ackAck().catch(() => false); // It comes again, and is known then.
+        await this.#acknowledge(message);
       } else message.nak();
     } finally {
       lease.end();
     }
+  }
+
+  /** A batch whose acknowledgement is lost comes again, and is known then. The next one is delivered behind it. */
+  async #acknowledge(message: JsMsg): Promise<void> {
+    this.#deliveredSince = this.#connection.system.clock.monotonicTime();
+    await message.ackAck().catch(() => false);
+  }
+
+  /**
+   * The time since which a batch is held here, by the monotonic clock; undefined where another node has it by now. It may have waited in a socket while
+   * this process or the network stood still. One that follows an acknowledgement of a moment ago cannot have: the server is asked for any other.
+   */
+  async #heldSince(store: Store, message: JsMsg): Promise<number | undefined> {
+    const now = this.#connection.system.clock.monotonicTime();
+    if (message.info.deliveryCount === 1 && now - this.#deliveredSince < this.#options.ackWait / 2) {
+      return this.#deliveredSince;
+    }
+    message.working();
+    const { delivered } = await store.jsm.consumers.info(store.name, tokenOf(this.receiver));
+    return delivered.consumer_seq > message.info.deliverySequence ? undefined : now;
   }
 
   /** Gives up something that cannot be read, such as a message of a later version. */
@@ -198,7 +223,7 @@ class Receiver implements DurableReceiver {
     };
     const entry = { o: "", p: Buffer.from(message.data).toString("base64") };
     await keepDeadLetter(this.#connection, store, letter, entry);
-    await message.ackAck().catch(() => false);
+    await this.#acknowledge(message);
   }
 
   #endWithActor(): void {
@@ -219,11 +244,11 @@ class Lease {
   #heard: number;
   #timer: ClockTimer | undefined;
 
-  constructor(connection: Connection, message: JsMsg, ackWait: number) {
+  constructor(connection: Connection, message: JsMsg, ackWait: number, since: number) {
     this.#connection = connection;
     this.#message = message;
     this.#ackWait = ackWait;
-    this.#heard = connection.system.clock.monotonicTime();
+    this.#heard = since;
     this.#beat();
   }
 
@@ -238,11 +263,15 @@ class Lease {
 
   #beat(): void {
     const { clock } = this.#connection.system;
-    this.#timer = clock.setTimer(() => {
-      if (this.isLost) return;
-      this.#heard = clock.monotonicTime();
-      this.#message.working();
-      this.#beat();
-    }, this.#ackWait / 3);
+    const next = this.#heard + this.#ackWait / 3 - clock.monotonicTime();
+    this.#timer = clock.setTimer(
+      () => {
+        if (this.isLost) return;
+        this.#heard = clock.monotonicTime();
+        this.#message.working();
+        this.#beat();
+      },
+      Math.max(0, next),
+    );
   }
 }

@@ -12,7 +12,7 @@ const ref = system.spawn("orders", Orders, (ctx) => ({
   place: async ({ id }) => {
     await say({ id, mayRepeat: deliveryOf(ctx.metadata)?.mayRepeat });
     if (id === crashAt) process.kill(process.pid, "SIGKILL");
-    if (id === pauseAt) await new Promise(() => undefined);
+    if (id === pauseAt) process.kill(process.pid, "SIGSTOP");
   },
   flush: () => undefined,
   watch: async function* () {},
