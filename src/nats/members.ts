@@ -28,7 +28,7 @@ export class Members {
   readonly #bucket: KV;
   readonly #members = new Map<string, Member>();
   readonly #listeners = new Set<() => void>();
-  readonly #goneListeners = new Set<(cause: Error) => void>();
+  readonly #goneListeners = new Set<(cause: Error) => unknown>();
   #serves: Readonly<Record<string, string>> = {};
   #revision = 0;
   /** When the lease ends, by the clock of this node: from before the last heartbeat that was taken. */
@@ -74,8 +74,8 @@ export class Members {
     this.#listeners.add(listener);
   }
 
-  /** Calls back when this node has lost its lease. */
-  onGone(listener: (cause: Error) => void): void {
+  /** Calls back when this node has lost its lease. It joins anew once the promises that are given have resolved. */
+  onGone(listener: (cause: Error) => unknown): void {
     this.#goneListeners.add(listener);
   }
 
@@ -173,7 +173,8 @@ export class Members {
     this.#until = 0;
     system.log.warn(`Cluster "${cluster}": node "${node}" gives up all that it owns and joins anew: ${cause.message}.`);
     this.#connection.tell("gone", { node, reason: cause.message });
-    for (const listener of this.#goneListeners) listener(cause);
+    // A handler that still runs may send: under the incarnation whose lease has ended, nobody takes it.
+    await Promise.all([...this.#goneListeners].map((listener) => listener(cause)));
     this.#nodes.lostLease(cause);
     this.#connection.incarnation = crypto.randomUUID();
     // Another process may have its name by now: it tries for ever, since the application runs.

@@ -286,8 +286,8 @@ export class Names {
     await Promise.all(actors.map((ref) => this.#connection.system.stop(ref, { drain })));
   }
 
-  #stopAll(): void {
-    for (const key of [...this.#actors.keys()]) void this.#stop(key, false);
+  async #stopAll(): Promise<void> {
+    await Promise.all([...this.#actors.keys()].map((key) => this.#stop(key, false)));
   }
 
   /** This node leaves: others get what it owns. */
@@ -302,7 +302,7 @@ export class Names {
       }
     }
     await this.#within(Promise.all(moves));
-    this.#stopAll();
+    await this.#within(this.#stopAll());
     this.#changed();
     this.#loop.end(new Error(`cluster "${this.#connection.cluster}" is closed`));
   }
