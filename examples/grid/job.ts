@@ -1,0 +1,105 @@
+import { addCounts, countWords, textOf } from "./corpus";
+import { emptyShelf, type Shelf } from "./store";
+
+/** What is to be counted, and how. */
+export interface Job {
+  readonly pages: number;
+  /** Words of a page. */
+  readonly words: number;
+  readonly workers: number;
+  readonly seed: number;
+  readonly chaos: boolean;
+  /** True where workers are threads of their process; they are processes otherwise, so that chaos can kill them. */
+  readonly threads: boolean;
+  /** Takes lines about what happens. */
+  readonly say: (line: string) => void;
+}
+
+/** What came of a job. */
+export interface Outcome {
+  readonly shelf: Shelf;
+  /** Pages that were acknowledged to the sender. */
+  readonly acknowledged: ReadonlySet<number>;
+  /** Pages that were sent again. */
+  readonly sentAgain: number;
+  /** Processes that were killed. */
+  readonly kills: number;
+  readonly seconds: number;
+}
+
+/** An outcome beside the count of the same corpus in one process. */
+export interface Verdict {
+  /** Pages that were acknowledged and are not in the store. */
+  readonly lost: number;
+  readonly missing: number;
+  /** Words whose count differs from that of one process. */
+  readonly wrong: number;
+  readonly isRight: boolean;
+  /** How long one process took, in seconds. */
+  readonly alone: number;
+}
+
+/** Counts the corpus in this process, and compares. */
+export function judge({ pages, words, seed }: Job, { shelf, acknowledged }: Outcome): Verdict {
+  const begun = performance.now();
+  const totals = new Map<string, number>();
+  for (let page = 0; page < pages; page++) addCounts(totals, countWords(textOf(seed, page, words)));
+  const alone = (performance.now() - begun) / 1000;
+  const all = new Set([...totals.keys(), ...shelf.totals.keys()]);
+  const wrong = [...all].filter((word) => totals.get(word) !== shelf.totals.get(word)).length;
+  const lost = [...acknowledged].filter((page) => !shelf.pages.has(page)).length;
+  const missing = pages - shelf.pages.size;
+  return { lost, missing, wrong, alone, isRight: lost === 0 && missing === 0 && wrong === 0 && shelf.unmarked === 0 };
+}
+
+/** Parts of the work after which something is killed: by progress and not by time, so that each run has it. */
+const STRIKES = [0.15, 0.35, 0.55, 0.75];
+
+/** The work as it proceeds: prints where it is, lets chaos strike, and says when all is there. */
+export class Progress {
+  readonly shelf = emptyShelf();
+  readonly done = Promise.withResolvers<void>();
+  readonly #job: Job;
+  readonly #strike: () => boolean;
+  readonly #begun = performance.now();
+  readonly #timer: Timer;
+  #last = 0;
+  #strikes = 0;
+
+  /** `strike` kills something, and says whether there was something to kill. */
+  constructor(job: Job, strike: () => boolean) {
+    this.#job = job;
+    this.#strike = strike;
+    this.#timer = setInterval(() => this.#report(), 500);
+  }
+
+  get kills(): number {
+    return this.#strikes;
+  }
+
+  get seconds(): number {
+    return (performance.now() - this.#begun) / 1000;
+  }
+
+  readonly onKept = (): void => {
+    const { pages, chaos } = this.#job;
+    const part = this.shelf.pages.size / pages;
+    if (chaos && part >= (STRIKES[this.#strikes] ?? Number.POSITIVE_INFINITY) && this.#strike()) this.#strikes++;
+    if (part < 1) return;
+    clearInterval(this.#timer);
+    this.done.resolve();
+  };
+
+  /** Prints no more. */
+  end(): void {
+    clearInterval(this.#timer);
+  }
+
+  #report(): void {
+    const { pages, words, say } = this.#job;
+    const rate = (this.shelf.pages.size - this.#last) * 2;
+    this.#last = this.shelf.pages.size;
+    const millions = ((rate * words) / 1e6).toFixed(1);
+    say(`${this.#last} of ${pages} pages   ${rate} pages/s   ${millions} million words/s`);
+  }
+}
