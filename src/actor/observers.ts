@@ -118,7 +118,7 @@ export interface ObservedSending {
   readonly payload: unknown;
   /**
    * The metadata beside the payload. An observer may assign another object, such as
-   * `sending.metadata = { ...sending.metadata, traceparent }`.
+   * `sending.metadata = { ...sending.metadata, traceparent }`. Values under symbols stay, also where the object lacks them.
    */
   metadata: Metadata;
   /**

@@ -154,19 +154,27 @@ export function withMetadata(origin: Origin, given: Metadata): Origin {
 export const NO_METADATA: Metadata = Object.freeze({});
 
 /**
- * Gives an envelope other metadata.
+ * Gives an envelope other metadata. Values under symbols stay: they are the marks of other observers.
  *
  * @throws TypeError when they are no plain object of data.
  */
 export function replaceMetadata(envelope: { origin: Origin }, given: Metadata): void {
   checkMetadata(given, "a message");
   const { origin } = envelope;
-  const metadata = copied(given);
+  const metadata = copied(given, marksIn(metadataOf(envelope)));
   const isOwn = origin !== null && !isSent(origin) && isMessage(origin);
   const message = messageWith(metadata, origin);
   envelope.origin = isOwn
     ? { ...origin, metadata }
     : sentAs(origin, { metadata, ...(message !== null && { message }) });
+}
+
+/** The part of metadata under symbols; null where there is none. */
+function marksIn(metadata: Metadata | null): Metadata | null {
+  const keys = metadata === null ? [] : Object.getOwnPropertySymbols(metadata);
+  if (metadata === null || keys.length === 0) return null;
+  // The type has names alone.
+  return Object.fromEntries(keys.map((key) => [key, metadata[key as unknown as string]]));
 }
 
 /** Adds one value under a symbol, which stays with this message alone. It takes a third of the time of `replaceMetadata`. */
