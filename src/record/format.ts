@@ -38,7 +38,7 @@ const schemas = {
       /** The time at which the recording began, as an ISO text. */
       startedAt: Type.String(),
       /** The seed of `recording.random()`. */
-      seed: Type.Number(),
+      seed: Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
       /** Names the actors that are recorded. Absent where all are. */
       include: Type.Optional(Type.Array(Type.String())),
       /** Names the transforms that every value went through. */

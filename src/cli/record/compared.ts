@@ -1,5 +1,5 @@
 import type { RecordingLine } from "../../record/index";
-import { isRedacted } from "../../record/transforms/redacted";
+import { withoutHashes } from "../../record/transforms/redacted";
 
 /** A message as it is compared: without its times and its id. */
 export interface Compared {
@@ -66,18 +66,18 @@ export interface How {
 /** The compared part of a message: without what is ignored, and the members of each object in order. */
 export function comparable(content: Content, { ignored, sharesKey }: How): unknown {
   const left = ignored.reduce<unknown>(without, content);
-  return ordered(sharesKey ? left : withoutHashes(left));
+  return ordered(sharesKey ? left : withoutKeyed(left));
 }
 
-function withoutHashes(value: unknown): unknown {
-  if (typeof value === "string") return isRedacted(value) ? "redacted" : value;
+function withoutKeyed(value: unknown): unknown {
+  if (typeof value === "string") return withoutHashes(value);
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(withoutHashes);
+  if (Array.isArray(value)) return value.map(withoutKeyed);
   const isTag = (key: string): boolean => key === "$large" || key === "$binary";
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [
       key,
-      isTag(key) && typeof each === "object" ? { ...each, sha256: undefined } : withoutHashes(each),
+      isTag(key) && typeof each === "object" ? { ...each, sha256: undefined } : withoutKeyed(each),
     ]),
   );
 }

@@ -132,5 +132,5 @@ function sumOf(differences: readonly Difference[], same: number): string {
   if (differences.length === 0) return `The same: ${messages(same)}.\n`;
   const changed = differences.length - first.length - second.length;
   const more = differences.length > MOST_SHOWN ? ` The first ${MOST_SHOWN} are shown.` : "";
-  return `${messages(changed)} differ, ${first.length} only in the first, ${second.length} only in the second; ${same} are the same.${more}\n`;
+  return `${messages(changed)} ${changed === 1 ? "differs" : "differ"}, ${first.length} only in the first, ${second.length} only in the second; ${same} are the same.${more}\n`;
 }

@@ -1,4 +1,4 @@
-import { type Address, operationsOf, type Pattern, type System } from "../../index";
+import { type Address, operationsOf, type Pattern, quote, type System } from "../../index";
 import type { Codec } from "./codec";
 import { compareValues, type Ignored, ignoredPath } from "./compare";
 import { type Deviation, noteOf } from "./deviation";
@@ -139,7 +139,7 @@ export class Judge {
     const { to, operation, pattern } = message.line;
     const [a, b] = [this.#codec.read(recorded), this.#codec.read(replayed)];
     // The address was one when the message was sent.
-    const said = compare({ part, index, to: to as Address, operation, pattern, recorded: a, replayed: b });
+    const said = sayOf(() => compare({ part, index, to: to as Address, operation, pattern, recorded: a, replayed: b }));
     if (said === true) return;
     const why = typeof said === "string" ? said : undefined;
     const { differences } = compareValues(recorded, replayed, part, [], this.#codec.sharesKey);
@@ -172,6 +172,17 @@ export class Judge {
     this.unreadable += unreadable;
     if (differences.length === 0) return;
     this.deviations.push({ kind: "value", message: noteOf(recorded), part, index, differences, why: undefined });
+  }
+}
+
+/** What a comparison says. One that throws, or gives something else, fails its pair and not the whole report. */
+function sayOf(compare: () => unknown): boolean | string {
+  try {
+    const said = compare();
+    if (typeof said === "boolean" || typeof said === "string") return said;
+    return `the comparison function gives true, false or a sentence, at once; it gave ${quote(said)}`;
+  } catch (error) {
+    return `the comparison function threw ${String(error)}`;
   }
 }
 

@@ -33,7 +33,7 @@ export class TextRedactor {
   readonly isOff: boolean;
 
   constructor(redacted: (secret: string) => string, off: ReadonlySet<DefaultName>) {
-    this.#redacted = redacted;
+    this.#redacted = (secret) => (isRedacted(secret) ? secret : redacted(secret));
     this.#off = off;
     this.isOff = DEFAULTS.every((name) => off.has(name));
   }

@@ -27,7 +27,7 @@ export class Opaque {
 
 /**
  * The value of JSON in a recording: tags are dates, maps, bigints and so on again. A reference is its address, and what the recording does
- * not hold is an `Opaque`. A tag that it does not know stays as it is.
+ * not hold is an `Opaque`. A tag that it does not know, or whose content is not of that tag, stays as it is.
  *
  * @example
  * readValue(JSON.parse('{"at":{"$date":"2026-01-01T00:00:00.000Z"}}')) // { at: Date }
@@ -38,7 +38,11 @@ export function readValue(json: unknown): unknown {
   const keys = Object.keys(json);
   const [first = ""] = keys;
   if (keys.length === 1 && TAG.test(first)) {
-    return untagged(first, Reflect.get(json, first), json);
+    try {
+      return untagged(first, Reflect.get(json, first), json);
+    } catch {
+      return json; // Somebody wrote the file by hand, or changed it.
+    }
   }
   const value = {};
   for (const key of keys) {
@@ -56,7 +60,12 @@ export function readValue(json: unknown): unknown {
 /** A key with one `$`, but for `$__proto__`: that is an own key `__proto__`. */
 const TAG = /^\$[a-z]/;
 
+const LISTS = new Set(["$map", "$set"]);
+const OBJECTS = new Set(["$error", "$binary", "$large"]);
+
 function untagged(tag: string, content: unknown, whole: object): unknown {
+  if (LISTS.has(tag) && !Array.isArray(content)) return whole;
+  if (OBJECTS.has(tag) && (typeof content !== "object" || content === null)) return whole;
   switch (tag) {
     case "$undefined":
       return undefined;

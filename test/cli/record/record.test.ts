@@ -234,6 +234,25 @@ describe("diff", () => {
     expect((await run("diff", a, c)).status).toBe(1);
   });
 
+  test("by different keys, a redacted part of a text counts as the same, and the rest of the text does not", async () => {
+    using folder = createFolder();
+    const one = (name: string, key: string, hash: string, region: string): string => {
+      const value = `DB_PASSWORD=redacted:${hash.repeat(22)} REGION=${region}`;
+      const path = write(folder.at(name), [message(1), handled(1, value)]);
+      writeFileSync(path, readFileSync(path, "utf8").replace('"seed":1', `"seed":1,"key":"${key}"`));
+      return path;
+    };
+    const [a, b, c] = [
+      one("d.ndjson", "k1", "a", "eu"),
+      one("e.ndjson", "k2", "b", "eu"),
+      one("f.ndjson", "k3", "c", "us"),
+    ];
+    expect((await run("diff", a, b)).out).toBe("The same: 1 message.\n");
+    expect((await run("diff", a, c)).out).toEndWith(
+      "\n1 message differs, 0 only in the first, 0 only in the second; 0 are the same.\n",
+    );
+  });
+
   test("shows which messages differ, and in what", async () => {
     const { status, out } = await both(agentRun(), agentRun("Basel"));
     expect(status).toBe(1);
