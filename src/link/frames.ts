@@ -1,4 +1,4 @@
-import type { Address } from "../index";
+import { type Address, readJson, writeJson } from "../index";
 
 // The frames of a link. One text holds all frames that left in a turn: a JSON array of arrays, so that it is parsed once. A frame
 // begins with its code. Members are numbers wherever they can be: 0 stands for no limit of time and for no metadata.
@@ -57,3 +57,16 @@ export function readPlace(text: string): { readonly at: Address; readonly isThei
 /** Milliseconds as they travel: 0 for no limit. */
 export const timeText = (left: number): number =>
   left === Number.POSITIVE_INFINITY ? 0 : Math.max(1, Math.ceil(left));
+
+/** Writes a part of a frame, or says why it cannot travel. The other side takes no text with a key `__proto__`, and ends the connection. */
+export function writePart(
+  value: unknown,
+  replace?: (object: object) => unknown,
+): { readonly text: string } | { readonly path: string; readonly message: string } {
+  const written = writeJson(value, replace);
+  if (written.isErr()) return written.error;
+  const text = written.value;
+  // The word may stand in a text, where it does no harm.
+  if (!text.includes("__proto__") || readJson(text, { depth: MAX_DEPTH }).isOk()) return { text };
+  return { path: "", message: "It has a key __proto__, which the other side refuses; leave it out." };
+}

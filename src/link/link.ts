@@ -293,10 +293,11 @@ class TextLink implements Link {
 
 /** An error that was told with its stack (`tellsErrors`), or the detail as it came. */
 function revivedError(detail: unknown): unknown {
-  if (typeof detail !== "object" || detail === null || !("stack" in detail && "message" in detail)) return detail;
+  if (typeof detail !== "object" || detail === null) return detail;
   const { name, message, stack } = detail as Record<string, unknown>; // Any object has such properties, or not.
-  const error = new Error(String(message));
-  return Object.assign(error, { name: String(name), stack: String(stack) });
+  // Other values than texts come from nobody who means well, and `String` throws for some of them.
+  if (typeof name !== "string" || typeof message !== "string" || typeof stack !== "string") return detail;
+  return Object.assign(new Error(message), { name, stack });
 }
 
 /**

@@ -35,7 +35,7 @@ export class Outbox {
   add(frame: string, message: Outgoing | null = null): void {
     const bytes = this.#maxBytes === Number.POSITIVE_INFINITY ? frame.length : Buffer.byteLength(frame);
     const most = Math.min(this.#maxBytes - BRACKETS, MAX_TEXT);
-    if (this.#text !== "" && this.#bytes + bytes + 1 > most) this.flush();
+    while (this.#text !== "" && this.#bytes + bytes + 1 > most) this.flush(); // `send` may have added more.
     this.#text = this.#text === "" ? frame : `${this.#text},${frame}`;
     this.#bytes += bytes + 1;
     if (message !== null) this.#messages.push(message);

@@ -11,9 +11,8 @@ import {
   type Protocol,
   type Ref,
   type System,
-  writeJson,
 } from "../index";
-import { asMine, asYours, Code, timeText } from "./frames";
+import { asMine, asYours, Code, timeText, writePart } from "./frames";
 import type { Outbox } from "./outbox";
 
 /** Most asks that are remembered after their askers gave up: a reply that comes nevertheless is a dead letter (P7). */
@@ -97,8 +96,7 @@ export class Sending {
   #attach(to: Address, protocol: Protocol, isLent: boolean): Attached {
     const { system, prefix, revive } = this.#options;
     const others = this.#attached.get(to) ?? [];
-    const again = others.length === 0 ? "" : `~${others.length + 1}`;
-    const at = address(prefix + to.slice("@(".length, -1) + again);
+    const at = this.#freeAddress(prefix + to.slice("@(".length, -1));
     const target = ++this.#lastTarget;
     const transport = {
       send: (out: Outgoing) => this.#send(out, target),
@@ -120,6 +118,13 @@ export class Sending {
     if (isLent) this.#lent++;
     if (this.#lostBy === null) this.#open(one);
     return one;
+  }
+
+  /** A further reference to one address gets a number at its end. Those before it may have ended, or another actor may be named so. */
+  #freeAddress(path: string): Address {
+    let at = address(path);
+    for (let number = 2; this.#byAddress.has(at); number++) at = address(`${path}~${number}`);
+    return at;
   }
 
   #open({ target, to, isLent }: Attached): void {
@@ -178,18 +183,18 @@ export class Sending {
   /** The payload as the end of a frame. If it cannot be written, its sender is told where. */
   #textOf(out: Outgoing, payload: unknown): string | undefined {
     if (payload === undefined) return "";
-    const text = writeJson(payload, this.replace);
-    if (text.isOk()) return `,${text.value}`;
-    out.fail("invalid-payload", [{ path: text.error.path, message: text.error.message }]);
+    const part = writePart(payload, this.replace);
+    if ("text" in part) return `,${part.text}`;
+    out.fail("invalid-payload", [{ path: part.path, message: part.message }]);
     return undefined;
   }
 
   #metadataOf(out: Outgoing): string | undefined {
     const { metadata } = out;
     if (metadata === undefined) return "0";
-    const text = writeJson(metadata);
-    if (text.isOk()) return text.value;
-    out.fail("invalid-payload", [{ path: "", message: `Its metadata cannot travel: ${text.error.message}` }]);
+    const part = writePart(metadata);
+    if ("text" in part) return part.text;
+    out.fail("invalid-payload", [{ path: "", message: `Its metadata cannot travel: ${part.message}` }]);
     return undefined;
   }
 

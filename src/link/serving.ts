@@ -14,7 +14,7 @@ import {
   type SystemEvent,
   writeJson,
 } from "../index";
-import { Code } from "./frames";
+import { Code, writePart } from "./frames";
 import type { Outbox } from "./outbox";
 
 /** An actor of this side that the other side may reach. */
@@ -65,8 +65,10 @@ export class Serving {
   // ——— What the other side may reach
 
   open(target: number, at: Address, isLent: boolean): void {
-    if (!isAddress(at) || this.#targets.size >= this.#options.mostRefs) return;
-    const found = this.#find(at);
+    if (!isAddress(at)) return;
+    this.release(target); // A number stands for one address.
+    if (this.#targets.size >= this.#options.mostRefs) return;
+    const found = this.#findSafely(at);
     if (found?.door.isStopped === true || (found === undefined && isLent)) {
       this.#outbox.add(`[${Code.stopped},${target}]`); // It has stopped since it was exposed.
       return;
@@ -103,6 +105,15 @@ export class Serving {
     return this.#find(at)?.ref;
   }
 
+  /** As for a message, an address for which `exposed` throws is that of nobody. */
+  #findSafely(at: Address): Exposed | undefined {
+    try {
+      return this.#find(at);
+    } catch {
+      return undefined;
+    }
+  }
+
   #find(at: Address): Exposed | undefined {
     const known = this.#exposed.get(at);
     if (known !== undefined) return known;
@@ -116,7 +127,9 @@ export class Serving {
     const exposed: Exposed = { door, ref, isLent, targets: new Set() };
     if (door.isStopped) return exposed; // Its end was told already: somebody else may get the address.
     this.#exposed.set(at, exposed);
-    if (at !== ref.address) this.#otherNames.set(ref.address, [...(this.#otherNames.get(ref.address) ?? []), at]);
+    if (at === ref.address) return exposed;
+    const others = this.#otherNames.get(ref.address) ?? [];
+    if (!others.includes(at)) this.#otherNames.set(ref.address, [...others, at]); // It may have been released since.
     return exposed;
   }
 
@@ -136,10 +149,10 @@ export class Serving {
     this.#exposed.delete(at);
     if (isLent) this.#lent--;
     const isTold = error !== undefined && this.#options.tellsErrors;
-    const detail = isTold ? `,${JSON.stringify(toldOf(error))}` : "";
+    const detail = isTold ? writeJson(toldOf(error)) : undefined;
     for (const target of targets) {
       this.#targets.delete(target);
-      this.#outbox.add(`[${Code.stopped},${target}${detail}]`);
+      this.#addWith(`[${Code.stopped},${target}`, detail);
     }
   }
 
@@ -196,28 +209,33 @@ export class Serving {
         return;
       default: {
         const { done, total = null, note = null } = frame;
-        this.#outbox.add(JSON.stringify([Code.progress, id, done, total, note]));
+        const whole = JSON.stringify([Code.progress, id, done, total, note]);
+        if (this.#outbox.fits(whole)) this.#outbox.add(whole); // A note that is too large is lost: its ask goes on.
       }
     }
   }
 
   /** Writes a reply or an item. One that cannot travel ends its message, and its sender is told why. */
   #put(id: string, head: string, value: unknown): void {
-    const text = value === undefined ? undefined : writeJson(value, this.#options.replace);
-    const frame = text === undefined ? `${head}]` : text.isOk() ? `${head},${text.value}]` : undefined;
+    const part = value === undefined ? undefined : writePart(value, this.#options.replace);
+    const frame = part === undefined ? `${head}]` : "text" in part ? `${head},${part.text}]` : undefined;
     if (frame !== undefined && this.#outbox.fits(frame)) {
       this.#outbox.add(frame);
       return;
     }
-    const reason = text?.isErr() === true ? text.error.message : "It is larger than what may be sent at once.";
+    const reason =
+      part !== undefined && "message" in part ? part.message : "It is larger than what may be sent at once.";
     this.#fail(id, "handler-failed", `its reply or item cannot be sent: ${reason}`);
     this.#responder.take({ kind: "cancel", id }); // Of a stream, nothing more comes.
   }
 
   #fail(id: string, kind: string, detail: unknown): void {
-    const text = detail === undefined ? undefined : writeJson(detail);
-    const frame = `[${Code.failure},"${id}","${kind}"`;
-    const whole = text?.isOk() === true ? `${frame},${text.value}]` : `${frame}]`;
+    this.#addWith(`[${Code.failure},"${id}","${kind}"`, detail === undefined ? undefined : writeJson(detail));
+  }
+
+  /** Adds a frame with a detail at its end, or without it where that cannot be sent. */
+  #addWith(frame: string, detail: ReturnType<typeof writeJson> | undefined): void {
+    const whole = detail?.isOk() === true ? `${frame},${detail.value}]` : `${frame}]`;
     this.#outbox.add(this.#outbox.fits(whole) ? whole : `${frame}]`);
   }
 
@@ -238,5 +256,11 @@ export class Serving {
 }
 
 /** An error as it is told to a side that is trusted: with its stack, so that the failure can be found. */
-const toldOf = (thrown: unknown): unknown =>
-  thrown instanceof Error ? { name: thrown.name, message: thrown.message, stack: thrown.stack } : String(thrown);
+function toldOf(thrown: unknown): unknown {
+  try {
+    if (!(thrown instanceof Error)) return String(thrown);
+    return { name: String(thrown.name), message: String(thrown.message), stack: String(thrown.stack) };
+  } catch {
+    return "it threw a value that cannot be told"; // Its getters throw, or it has no text.
+  }
+}
