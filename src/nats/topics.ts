@@ -109,6 +109,7 @@ interface Subscriber {
   end(): void;
 }
 
+/** @internal */
 export class Topic {
   readonly name: string;
   readonly #connection: Connection;
@@ -251,7 +252,7 @@ export class Topic {
 
 const topics = new WeakMap<Connection, Map<string, Topic>>();
 
-/** The topic of a name: one for each connection, so that its items are counted once. */
+/** @internal The topic of a name: one for each connection, so that its items are counted once. */
 export function topicOf<Item>(connection: Connection, name: string): ClusterTopic<Item> {
   if (typeof name !== "string" || name === "")
     throw new TypeError(`The name of a topic is a text; got ${quote(name)}.`);

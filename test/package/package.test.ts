@@ -180,14 +180,14 @@ const OPENTELEMETRY = ["api", "context-async-hooks", "resources", "sdk-metrics",
 
 /** Bytes: the least that there must be for the count to mean something, and the most. */
 const BUDGETS = [
-  ["rest", 1_000_000, 1_950_000],
+  ["rest", 1_000_000, 1_960_000],
   ["pages", 20_000, 90_000],
   ["http", 100_000, 400_000],
   ["rpc", 20_000, 80_000],
   ["acp", 50_000, 180_000],
   ["mcp", 20_000, 85_000],
   ["nats", 5_000, 150_000],
-  ["record", 60_000, 180_000],
+  ["record", 60_000, 190_000],
   ["telemetry", 15_000, 50_000],
   ["workers", 10_000, 60_000],
   ["cli", 10_000, 40_000],
@@ -223,7 +223,7 @@ describe("the tarball, installed into an empty project", () => {
   }, 120_000);
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  test("has the code, the declarations, the benchmarks, the pages and the licences, and nothing else: at most 400 files", async () => {
+  test("has the code, the declarations, the benchmarks, the pages and the licences, and nothing else: at most 430 files", async () => {
     const installed = join(folder, "node_modules/envoi");
     const names = (await readdir(installed)).filter((name) => !name.startsWith("."));
     const pages = ["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md"];
@@ -233,7 +233,7 @@ describe("the tarball, installed into an empty project", () => {
     );
     const files = [...new Glob("**/*").scanSync({ cwd: installed, dot: true })];
     expect(files.filter((file) => /\.map$|\.svg$|(?:^|\/)results\//.test(file))).toEqual([]);
-    expect(files.length).toBeLessThanOrEqual(400);
+    expect(files.length).toBeLessThanOrEqual(430);
   });
 
   test("each of its parts is within its budget of bytes", async () => {

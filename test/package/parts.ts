@@ -59,7 +59,8 @@ export async function bytesOfParts(installed: string): Promise<Readonly<Record<P
     const [, code = "", folder = ""] =
       /^(?:dist\/([\w-]+\.js)$|(?:dist\/types|bench\/(?:suites|subjects))\/(\w+))/.exec(file) ?? [];
     const other = /^[A-Z]+(?:\.md)?$/.test(file) ? "pages" : "rest";
-    const part = owners.get(code) ?? (Object.hasOwn(WINGS, folder) ? (folder as Part) : other); // A key of WINGS.
+    const wing = folder === "link" ? "nats" : folder; // The code of the link is that of the first wing which loads it.
+    const part = owners.get(code) ?? (Object.hasOwn(WINGS, wing) ? (wing as Part) : other); // A key of WINGS.
     bytes[part] += Bun.file(join(installed, file)).size;
   }
   return bytes;

@@ -41,7 +41,7 @@ const MOST_TEXT = 500;
 const NEXT_WITHIN = 5_000;
 
 /**
- * Keeps a message as a dead letter, once, and says so in the log and by an event.
+ * @internal Keeps a message as a dead letter, once, and says so in the log and by an event.
  *
  * @throws Error (as a rejection) when it could not be kept.
  */
@@ -66,7 +66,7 @@ export async function keepDeadLetter(
   connection.tell("dead-letter", { receiver, id, operation: entry.o, reason: letter.reason });
 }
 
-/** Reads dead letters of a receiver, the oldest first. */
+/** @internal Reads dead letters of a receiver, the oldest first. */
 export async function readDeadLetters(
   connection: Connection,
   receiver: string,
@@ -93,7 +93,7 @@ export async function readDeadLetters(
   return letters;
 }
 
-/** Deletes a dead letter, such as one that was sent again. */
+/** @internal Deletes a dead letter, such as one that was sent again. */
 export async function deleteDeadLetter(connection: Connection, sequence: number): Promise<void> {
   const { jsm, deadName } = await openStore(connection);
   await jsm.streams.deleteMessage(deadName, sequence);

@@ -24,7 +24,7 @@ export interface Stored {
   readonly isDuplicate: boolean;
 }
 
-/** A message that waits until JetStream has it. */
+/** @internal A message that waits until JetStream has it. */
 export interface Waiting {
   /** As JSON. */
   readonly text: string;
@@ -61,14 +61,14 @@ const LEVELS: readonly DurableLevel[] = ["stored", "replicated", "synced"];
 /** True where nobody knows whether the try was stored. */
 const isNoAnswer = (thrown: unknown): boolean => thrown instanceof Error && thrown.name === "TimeoutError";
 
-/** The bytes that a message to this server may have, beside those of a batch and of the headers. */
+/** @internal The bytes that a message to this server may have, beside those of a batch and of the headers. */
 export const largestEntry = ({ nc }: Connection): number => {
   const most = nc.info?.max_payload ?? 1_048_576;
   return most - Math.min(4_096, most / 4) - BATCH_OVERHEAD;
 };
 
 /**
- * The messages of this node to one receiver. One batch is under way at a time, and what comes meanwhile makes the next one: so their order
+ * @internal The messages of this node to one receiver. One batch is under way at a time, and what comes meanwhile makes the next one: so their order
  * holds when a batch has to be sent again, and batches grow with the load.
  */
 export class Outbox {

@@ -28,7 +28,7 @@ const PULLED = 2;
 const NANOSECONDS = 1e6;
 
 /**
- * Begins to hand durable messages to an actor.
+ * @internal Begins to hand durable messages to an actor.
  *
  * @throws Error (as a rejection) where JetStream is off; TypeError or RangeError for an invalid option.
  */

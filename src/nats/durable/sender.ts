@@ -64,7 +64,7 @@ function outboxOf(connection: Connection, receiver: string): Outbox {
 }
 
 /**
- * Makes a reference for durable sends.
+ * @internal Makes a reference for durable sends.
  *
  * @throws TypeError or RangeError when the name cannot be in an address, or an option is invalid.
  */
