@@ -122,7 +122,7 @@ export class Connection {
   }
 }
 
-/** How long a question to JetStream may take, in milliseconds: it has no leader for a while when a server goes. */
+/** The longest time that a question to JetStream takes, in milliseconds: it has no leader for a while when a server goes. */
 const JETSTREAM_WITHIN = 5_000;
-/** How long what is left may take to leave at the end, in milliseconds. */
+/** The longest time that the last messages take to leave at the end, in milliseconds. */
 const DRAINED_WITHIN = 2_000;

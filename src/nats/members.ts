@@ -15,7 +15,7 @@ export interface Member {
 const BEATS = 4;
 /** A question to JetStream, in milliseconds: a heartbeat that takes longer is no use. */
 const LEAST_WAIT = 1_000;
-/** How long the end marker of a lease is kept, in milliseconds. */
+/** The time that the end marker of a lease is kept, in milliseconds. */
 const MARKER = 60_000;
 
 /**
@@ -196,7 +196,7 @@ export class Members {
     const { node } = this.#connection;
     const { clock } = this.#connection.system;
     const late = new Promise<void>((resolve) => clock.setTimer(resolve, LEAST_WAIT));
-    // Without a server, the lease ends by itself.
+    // Without a server, nothing can be purged, and the lease ends by itself.
     await Promise.race([late, this.#bucket.purge(node, { previousSeq: this.#revision }).catch(() => undefined)]);
   }
 

@@ -135,7 +135,7 @@ export class Names {
     }
   }
 
-  /** What other nodes may reach: the actors for the ids of names that this node serves. */
+  /** The actors that other nodes may reach: those for the ids of names that this node serves. */
   #found(at: Address): AnyRef | undefined {
     const [, name] = new RegExp(`^@\\(${this.#connection.cluster}/own/([\\w-]+)/`).exec(at) ?? [];
     const kind = name === undefined ? undefined : this.#kinds.get(name);
@@ -171,6 +171,7 @@ export class Names {
       },
     };
     // The factory is that of the kind's protocol: `sharded` has checked both together.
+    // The two belong to one protocol, which only the caller of `sharded` knows.
     const factory = (kind.create as unknown as Create<never>)(id, lease);
     const ref = this.#connection.system.spawn(text, kind.protocol as unknown as Protocol<string, never>, factory);
     const actors = this.#actors.get(key) ?? new Map<Address, AnyRef>();

@@ -3,7 +3,7 @@ import type { Connection } from "./connection";
 import { headOf, Pair, type PairOwner } from "./pair";
 import { isToken } from "./subjects";
 
-/** How long a node may take to say which one it is, in milliseconds. */
+/** The longest time until a node says which one it is, in milliseconds. */
 const CONTACT_WITHIN = 2_000;
 /** The status of what came to nobody. */
 const NO_RESPONDERS = 503;

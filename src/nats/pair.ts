@@ -27,7 +27,7 @@ export const headOf = (line: string): Head | undefined => {
   return { kind: kind as Head["kind"], from, to, round: Number(round), number: Number(number), left: Number(left) }; // An unknown kind is ignored.
 };
 
-/** What a pair asks of the nodes that it is one of. */
+/** The questions of a pair to the nodes that it is one of. */
 export interface PairOwner {
   readonly connection: Connection;
   /** The actors of this node that another one may reach. */
@@ -149,7 +149,7 @@ export class Pair {
     const cause = new Error(
       `nobody serves node "${this.node}" of cluster "${this.#owner.connection.cluster}" any more`,
     );
-    // What left before may have been handled.
+    // Messages that left before may have been handled.
     const isSure = number - 1 <= this.#idleAt;
     this.#peer = undefined;
     this.#waiting = [];

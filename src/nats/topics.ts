@@ -23,7 +23,7 @@ import {
 import type { Connection } from "./connection";
 import { tokenOf } from "./subjects";
 
-/** What travels beside an item. */
+/** The parts that travel beside an item. */
 export interface PublishOptions {
   /** Data beside the item, which must be JSON: the handler's `ctx.metadata`. Default: none. */
   readonly metadata?: Metadata;

@@ -69,7 +69,7 @@ export class WorkerMember {
       withheldBy: () => (this.#state === "ready" ? undefined : DOWN),
     });
     this.link.lost(DOWN, "unreachable");
-    this.first.promise.catch(() => undefined);
+    this.first.promise.catch(() => undefined); // spawnWorkers waits for all and stops at the first one that fails: the others fail unheard.
   }
 
   get report(): WorkerReport {

@@ -13,7 +13,7 @@ import {
 import { createLink, type Link } from "../link/index";
 import { type FromWorker, isControl, PROCESS_MARK, type ToWorker } from "./control";
 
-/** What a worker knows of itself. */
+/** The knowledge of a worker about itself. */
 export interface WorkerContext {
   /** Its number, from 1. */
   readonly index: number;

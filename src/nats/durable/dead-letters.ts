@@ -20,13 +20,13 @@ export interface DurableDeadLetter {
   readonly reason: string;
   /** The sentence of that error. */
   readonly message: string;
-  /** How often its handler was called. */
+  /** The number of calls of its handler. */
   readonly attempts: number;
   /** When it was given up, in milliseconds since 1970. */
   readonly at: number;
 }
 
-/** Which dead letters to read. */
+/** The choice of the dead letters to read. */
 export interface DeadLettersOptions {
   /** Default: 100. */
   readonly limit?: number;
@@ -37,7 +37,7 @@ export interface DeadLettersOptions {
 const CHECKS: OptionChecks<DeadLettersOptions> = { limit: option.count, after: option.whole(0) };
 /** A longer sentence is cut off: the letter must fit where its message did. */
 const MOST_TEXT = 500;
-/** How long the next letter may take to arrive, in milliseconds. */
+/** The longest time until the next letter arrives, in milliseconds. */
 const NEXT_WITHIN = 5_000;
 
 /**

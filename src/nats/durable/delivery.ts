@@ -1,12 +1,12 @@
 import type { Metadata } from "../../index";
 
-/** What is known about the delivery of a durable message. */
+/** The delivery of a durable message, as far as it is known. */
 export interface Delivery {
   /** The name of the message, the same at each of its deliveries: for a handler that notes what it has done. */
   readonly id: string;
   /** The node that sent it. */
   readonly from: string;
-  /** How often its handler has been called, this call included, as far as it is known here: from 1. */
+  /** The number of calls of its handler, this one included, as far as it is known here: from 1. */
   readonly attempt: number;
   /**
    * True when the message may have been handled before, in part or as a whole: a handler failed, or a node or a server went before

@@ -10,7 +10,7 @@ import type { Store } from "./store";
 /** The options of a receiver with their defaults. */
 export type HandlingOptions = Required<Omit<DurableReceiverOptions, "expose">>;
 
-/** What the batches of a receiver share. */
+/** The parts that the batches of a receiver share. */
 export interface HandlingParts {
   readonly connection: Connection;
   readonly receiver: string;
@@ -28,7 +28,7 @@ export interface Delivered {
   readonly isKnown: boolean;
 }
 
-/** What may end a batch before its last message. */
+/** The reasons that end a batch before its last message. */
 export interface Interruptions {
   /** True once another node may have it. */
   isLost(): boolean;
@@ -54,7 +54,7 @@ export class Handling {
   readonly #interruptions: Interruptions;
   /** The messages before this one are done. */
   #done = 0;
-  /** How often the handler of the next one was called. */
+  /** The number of calls of the next one's handler. */
   #attempts = 0;
   /** Messages before this one may have been handled. */
   #reach = 0;

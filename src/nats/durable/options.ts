@@ -1,7 +1,7 @@
 import { type Expose, type Metadata, type OptionChecks, option } from "../../index";
 
 /**
- * What a durable message has outlived at least once its sender is told:
+ * The faults that a durable message outlives once its sender is told, at least:
  *
  * | level        | stored by                        | is lost by                                                        |
  * | ------------ | -------------------------------- | ----------------------------------------------------------------- |

@@ -16,7 +16,7 @@ import { codeOf, forget, levelOf, openStore, type Store, subjectOf } from "./sto
 
 /** A durable message that JetStream has. */
 export interface Stored {
-  /** What it has outlived by now; more than was asked for, where the cluster has more. */
+  /** The level that it has by now; more than was asked for, where the cluster has more. */
   readonly level: DurableLevel;
   /** Its place in the stream. Messages that were sent in one turn share it. */
   readonly sequence: number;
@@ -51,7 +51,7 @@ interface Held extends Waiting {
 const MOST_IN_BATCH = 1_000;
 /** A batch gets no message more beyond these bytes, so that a receiver holds little in memory. */
 const LARGE_BATCH = 256 * 1024;
-/** How long one try waits for its acknowledgement, and how long the next one waits after a refusal, in milliseconds. */
+/** The time that one try waits for its acknowledgement, and the time that the next one waits after a refusal, in milliseconds. */
 const [TRY_WITHIN, TRY_AGAIN_AFTER] = [1_000, 100];
 /** JetStream's code for a stream that takes no more: it is full, or its disk is. */
 const NOT_STORED = 10_077;

@@ -2,14 +2,14 @@ import type { KV } from "@nats-io/kv";
 import type { Connection } from "../connection";
 import { tokenOf } from "../subjects";
 
-/** How far a receiver came in a batch that it did not finish: so that the next one neither repeats nor tries for ever. */
+/** The place that a receiver came to in a batch that it did not finish: so that the next one neither repeats nor tries for ever. */
 export interface Position {
   /** The batch: when its stream was made, and its place in there. */
   readonly stream: string;
   readonly sequence: number;
   /** The messages at its beginning that are done. */
   readonly done: number;
-  /** How often the handler of the next one was called. */
+  /** The number of calls of the next one's handler. */
   readonly attempts: number;
   /** Messages from here on have not been handled. */
   readonly reach: number;

@@ -21,7 +21,7 @@ export interface DurableReceiver extends AsyncDisposable {
 
 /** The wait before a consumer is opened anew, in milliseconds. */
 const REOPEN_AFTER = 200;
-/** How long one pull waits at the server, in milliseconds, and how often the server says that it is there. */
+/** The time that one pull waits at the server, and the time between two signs of the server, in milliseconds. */
 const [PULL_FOR, HEARTBEAT] = [30_000, 1_000];
 /** One batch is handled and one pull waits behind it. */
 const PULLED = 2;

@@ -3,9 +3,9 @@ import type { Connection, JetStream } from "../connection";
 import { tokenOf } from "../subjects";
 import type { DurableLevel } from "./options";
 
-/** How long a second message of the same name is known as such, in milliseconds: longer than any sender goes on trying. */
+/** The time that a second message of the same name is known as such, in milliseconds: longer than any sender goes on trying. */
 const DUPLICATE_WINDOW = 120_000;
-/** How long a dead letter is kept, in milliseconds: 30 days. */
+/** The time that a dead letter is kept, in milliseconds: 30 days. */
 const DEAD_KEPT = 30 * 24 * 3_600_000;
 const NANOSECONDS = 1e6;
 
@@ -23,7 +23,7 @@ export interface Store extends JetStream {
   readonly created: string;
 }
 
-/** What opens the streams says so in the error when JetStream is off. */
+/** The name of what opens the streams, for the error when JetStream is off. */
 const WHO = "cluster.durable";
 
 const stores = new WeakMap<Connection, Promise<Store>>();
