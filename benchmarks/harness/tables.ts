@@ -21,6 +21,7 @@ const ORDER = [
   "mcp",
   "record",
   "telemetry",
+  "workers",
 ];
 const rank = (suite: string): number => (ORDER.includes(suite) ? ORDER.indexOf(suite) : ORDER.length);
 

@@ -56,6 +56,7 @@ export const charts: Readonly<Record<string, readonly [question: string, ...figu
   acp: ["What do messages of the Agent Client Protocol cost, checked by its schema, over parsing them?"],
   mcp: ["What does a tool call cost over the same call of the official SDK's own server?"],
   record: ["What does a request cost a server that records, and one that does not?", "cpu"],
+  workers: ["What does a message to another thread or process cost over the same bytes by hand?"],
   survival: ["What does it cost to fail, to be told of an end, and to put messages aside?"],
 };
 
