@@ -3,7 +3,10 @@ import { type Address, readJson, writeJson } from "../index";
 // The frames of a link. One text holds all frames that left in a turn: a JSON array of arrays, so that it is parsed once. A frame
 // begins with its code. Members are numbers wherever they can be: 0 stands for no limit of time and for no metadata.
 
-/** The first member of a frame. The comments show what follows; a member with a question mark may be absent. */
+/**
+ * The first member of a frame. The comments show what follows; a member with a question mark may be absent. A target is a number that was opened, or the
+ * id of an address.
+ */
 export const Code = {
   /** target, type, time left, metadata, payload? */
   tell: 1,

@@ -66,6 +66,13 @@ export interface Link {
    */
   ref<Signatures>(to: Address, protocol: Protocol<string, Signatures>): Ref<Signatures>;
   /**
+   * The reference for one message, by an address of the other side, for those who send to ever more addresses and ask for it anew each
+   * time. It ends after that message, unless it is among the 1,000 that were used last. Its actor is looked for at each message.
+   *
+   * @throws TypeError or Error as `system.attach` does.
+   */
+  transient<Signatures>(to: Address, protocol: Protocol<string, Signatures>): Ref<Signatures>;
+  /**
    * Takes a text of the other side. Never throws.
    *
    * @returns false when it is none, or has a frame that is none: end the connection.
@@ -138,6 +145,10 @@ class TextLink implements Link {
 
   ref<Signatures>(to: Address, protocol: Protocol<string, Signatures>): Ref<Signatures> {
     return this.#sending.refTo(to, protocol);
+  }
+
+  transient<Signatures>(to: Address, protocol: Protocol<string, Signatures>): Ref<Signatures> {
+    return this.#sending.transientTo(to, protocol);
   }
 
   /** The reference for a text of the other side, where a schema has one. */

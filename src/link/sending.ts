@@ -14,14 +14,17 @@ import {
 } from "../index";
 import { asMine, asYours, Code, timeText, writePart } from "./frames";
 import type { Outbox } from "./outbox";
+import { type Transient, Transients } from "./transients";
 
 /** Most asks that are remembered after their askers gave up: a reply that comes nevertheless is a dead letter (P7). */
 const MOST_LATE = 100;
 
 /** An actor of the other side that has a reference here. */
-interface Attached {
-  /** Stands for the address in frames. */
+interface Attached extends Transient {
+  /** Stands for the address in frames; 0 for a transient one, whose frames have the address. */
   readonly target: number;
+  /** The target or the address as it is written in frames. */
+  readonly place: string;
   /** The address that it has on the other side. */
   readonly to: Address;
   readonly operations: Protocol["operations"];
@@ -29,6 +32,8 @@ interface Attached {
   readonly isLent: boolean;
   attachment: Attachment<never>;
 }
+
+type Kind = "kept" | "lent" | "transient";
 
 /** The parts of a link that its sending side needs. */
 interface SendingOptions {
@@ -58,6 +63,10 @@ export class Sending {
   readonly #sent = new Map<string, Outgoing>();
   readonly #ids = new Map<Outgoing, string>();
   readonly #late = new Map<string, Outgoing>();
+  readonly #transients = new Transients<Attached>((one) => {
+    this.#detach(one);
+    one.attachment.end("stopped");
+  });
   #lastId = 0;
   #lastTarget = 0;
   #lent = 0;
@@ -78,28 +87,36 @@ export class Sending {
 
   /** The reference to an actor of the other side. It is attached once for each address and protocol. */
   refTo<S>(to: Address, protocol: Protocol<string, S>): Ref<S> {
-    const known = this.#find(to, protocol.operations) ?? this.#attach(to, protocol as Protocol, false); // Its types are those of the reference.
+    const known = this.#find(to, protocol.operations, false) ?? this.#attach(to, protocol as Protocol, "kept"); // Its types are those of the reference.
+    return known.attachment.ref as unknown as Ref<S>; // Attached with that protocol.
+  }
+
+  /** The reference for one message. It ends some time after it has served. */
+  transientTo<S>(to: Address, protocol: Protocol<string, S>): Ref<S> {
+    const known = this.#find(to, protocol.operations, true) ?? this.#attach(to, protocol as Protocol, "transient"); // As above.
+    this.#transients.give(known, this.#options.system.clock.monotonicTime());
     return known.attachment.ref as unknown as Ref<S>; // Attached with that protocol.
   }
 
   /** The reference for an address that came in a payload; undefined where there are too many. */
   revive(to: Address, wanted: Protocol | undefined): AnyRef | undefined {
-    const known = wanted === undefined ? this.#attached.get(to)?.[0] : this.#find(to, wanted.operations);
+    const kept = (one: Attached): boolean => one.target > 0;
+    const known = wanted === undefined ? this.#attached.get(to)?.find(kept) : this.#find(to, wanted.operations, false);
     if (known !== undefined) return known.attachment.ref;
-    return this.#lent < this.#options.mostRefs ? this.#attach(to, wanted ?? ANY, true).attachment.ref : undefined;
+    return this.#lent < this.#options.mostRefs ? this.#attach(to, wanted ?? ANY, "lent").attachment.ref : undefined;
   }
 
-  #find(to: Address, operations: Protocol["operations"]): Attached | undefined {
-    return this.#attached.get(to)?.find((one) => one.operations === operations);
+  #find(to: Address, operations: Protocol["operations"], isTransient: boolean): Attached | undefined {
+    return this.#attached.get(to)?.find((one) => one.operations === operations && (one.target === 0) === isTransient);
   }
 
-  #attach(to: Address, protocol: Protocol, isLent: boolean): Attached {
+  #attach(to: Address, protocol: Protocol, kind: Kind): Attached {
     const { system, prefix, revive } = this.#options;
     const others = this.#attached.get(to) ?? [];
     const at = this.#freeAddress(prefix + to.slice("@(".length, -1));
-    const target = ++this.#lastTarget;
+    const target = kind === "transient" ? 0 : ++this.#lastTarget;
     const transport = {
-      send: (out: Outgoing) => this.#send(out, target),
+      send: (out: Outgoing) => this.#send(out, one),
       cancel: (out: Outgoing) => this.#cancel(out),
       credit: (out: Outgoing, count: number) => this.#credit(out, count),
       close: () => this.#forget(one, at),
@@ -107,15 +124,19 @@ export class Sending {
     const attachment = system.attach(at, protocol, transport, { expose: revive });
     const one: Attached = {
       target,
+      place: target === 0 ? JSON.stringify(to.slice("@(".length, -1)) : String(target),
       to,
       operations: protocol.operations,
-      isLent,
+      isLent: kind === "lent",
+      underWay: 0,
+      givenAt: 0,
       attachment: attachment as Attachment<never>,
     };
     this.#attached.set(to, [...others, one]);
-    this.#byTarget.set(target, one);
     this.#byAddress.set(at, one);
-    if (isLent) this.#lent++;
+    if (target === 0) return one;
+    this.#byTarget.set(target, one);
+    if (one.isLent) this.#lent++;
     if (this.#lostBy === null) this.#open(one);
     return one;
   }
@@ -133,14 +154,22 @@ export class Sending {
 
   /** The attachment has ended, and all who waited have been told. */
   #forget(one: Attached, at: Address): void {
+    this.#detach(one);
+    this.#byAddress.delete(at);
+    if (one.target === 0 && one.underWay === 0) return;
+    for (const out of [...this.#ids.keys()]) if (out.to === at) this.#cancel(out);
+    if (one.target === 0) return;
+    this.#byTarget.delete(one.target);
+    if (one.isLent) this.#lent--;
+    if (this.#lostBy === null) this.#outbox.add(`[${Code.release},${one.target}]`);
+  }
+
+  /** It is given no more. */
+  #detach(one: Attached): void {
+    this.#transients.delete(one);
     const others = (this.#attached.get(one.to) ?? []).filter((other) => other !== one);
     if (others.length === 0) this.#attached.delete(one.to);
     else this.#attached.set(one.to, others);
-    this.#byTarget.delete(one.target);
-    this.#byAddress.delete(at);
-    if (one.isLent) this.#lent--;
-    for (const out of [...this.#ids.keys()]) if (out.to === at) this.#cancel(out);
-    if (this.#lostBy === null) this.#outbox.add(`[${Code.release},${one.target}]`);
   }
 
   /** The actor of a target has stopped over there. */
@@ -150,7 +179,8 @@ export class Sending {
 
   // ——— Messages
 
-  #send(out: Outgoing, target: number): void {
+  #send(out: Outgoing, one: Attached): void {
+    one.givenAt = 0;
     const withheldBy = this.#lostBy === null ? this.#options.withheldBy?.() : this.#lostBy.cause;
     if (this.#lostBy !== null || withheldBy !== undefined) {
       out.fail("unreachable", withheldBy);
@@ -159,7 +189,7 @@ export class Sending {
     const payload = this.#textOf(out, out.payload);
     const metadata = payload === undefined ? undefined : this.#metadataOf(out);
     if (payload === undefined || metadata === undefined) return;
-    const head = `${target},${JSON.stringify(out.type)},${timeText(out.timeLeft)},${metadata}`;
+    const head = `${one.place},${JSON.stringify(out.type)},${timeText(out.timeLeft)},${metadata}`;
     if (!out.isAwaited) {
       this.#put(`[${Code.tell},${head}${payload}]`, out);
       return;
@@ -168,6 +198,7 @@ export class Sending {
     if (this.#put(`[${codeOf(out)},"${id}",${head},${out.credit}${payload}]`, out)) {
       this.#sent.set(id, out);
       this.#ids.set(out, id);
+      one.underWay++;
     }
   }
 
@@ -230,6 +261,8 @@ export class Sending {
     if (id === undefined) return undefined;
     this.#ids.delete(out);
     this.#sent.delete(id);
+    const one = this.#transients.isEmpty ? undefined : this.#byAddress.get(out.to);
+    if (one !== undefined) one.underWay--;
     return id;
   }
 
@@ -274,6 +307,7 @@ export class Sending {
     this.#sent.clear();
     this.#ids.clear();
     this.#late.clear();
+    this.#transients.lose();
     for (const out of waiting) out.fail(kind, cause);
     for (const one of [...this.#byTarget.values()]) if (one.isLent) one.attachment.end("unreachable", cause);
   }
@@ -284,7 +318,7 @@ export class Sending {
   }
 
   end(cause: unknown): void {
-    for (const { attachment } of [...this.#byTarget.values()]) attachment.end("unreachable", cause);
+    for (const { attachment } of [...this.#byAddress.values()]) attachment.end("unreachable", cause);
   }
 }
 

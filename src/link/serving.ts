@@ -17,6 +17,9 @@ import {
 import { Code, writePart } from "./frames";
 import type { Outbox } from "./outbox";
 
+/** Doors of addresses that came with a message instead of a number, at most: the next message to one of them makes none. */
+const MOST_DOORS = 256;
+
 /** An actor of this side that the other side may reach. */
 interface Exposed {
   readonly door: Door;
@@ -48,6 +51,8 @@ export class Serving {
   readonly #targets = new Map<number, Address>();
   /** The addresses of actors that are exposed under others than their own. */
   readonly #otherNames = new Map<Address, Address[]>();
+  /** The doors of addresses that came without a number, the last one that was made at the end. */
+  readonly #doors = new Map<Address, Door>();
   #lent = 0;
   #responder: Responder;
 
@@ -114,6 +119,14 @@ export class Serving {
     }
   }
 
+  #reach(at: Address): AnyRef | undefined {
+    try {
+      return this.#options.exposed(at);
+    } catch {
+      return undefined;
+    }
+  }
+
   #find(at: Address): Exposed | undefined {
     const known = this.#exposed.get(at);
     if (known !== undefined) return known;
@@ -122,8 +135,7 @@ export class Serving {
   }
 
   #expose(at: Address, ref: AnyRef, isLent: boolean): Exposed {
-    const { revive, metadata } = this.#options;
-    const door = receive(ref, metadata === undefined ? { expose: revive } : { expose: revive, metadata });
+    const door = this.#doorOf(ref);
     const exposed: Exposed = { door, ref, isLent, targets: new Set() };
     if (door.isStopped) return exposed; // Its end was told already: somebody else may get the address.
     this.#exposed.set(at, exposed);
@@ -131,6 +143,11 @@ export class Serving {
     const others = this.#otherNames.get(ref.address) ?? [];
     if (!others.includes(at)) this.#otherNames.set(ref.address, [...others, at]); // It may have been released since.
     return exposed;
+  }
+
+  #doorOf(ref: AnyRef): Door {
+    const { revive, metadata } = this.#options;
+    return receive(ref, metadata === undefined ? { expose: revive } : { expose: revive, metadata });
   }
 
   /** Tells the other side that an actor has stopped. Events come after all that the actor did in its turn (P2). */
@@ -161,7 +178,7 @@ export class Serving {
   message(target: unknown, frame: Omit<MessageFrame, "kind" | "to">): boolean {
     const { id, pattern, isAwaited, type, payload, metadata, timeLeft, credit, wantsProgress } = frame as MessageFrame; // The rest of one.
     // A number that stands for nothing is no recipient: its actor may have stopped meanwhile.
-    const to = this.#targets.get(target as number) as Address;
+    const to = (typeof target === "string" ? this.#pass(target) : this.#targets.get(target as number)) as Address;
     const beside = { metadata, timeLeft, credit, wantsProgress };
     return this.#responder.take({
       kind: "message",
@@ -173,6 +190,19 @@ export class Serving {
       payload,
       ...beside,
     } as MessageFrame);
+  }
+
+  /** Looks for the actor of an address without a number: it is not remembered for long, since there are ever more of them. */
+  #pass(id: string): Address | undefined {
+    const at: Address = `@(${id})`;
+    if (this.#exposed.has(at) || this.#doors.get(at)?.isStopped === false) return at;
+    this.#doors.delete(at);
+    const ref = isAddress(at) ? this.#reach(at) : undefined;
+    if (ref === undefined) return undefined;
+    const [oldest] = this.#doors.keys();
+    if (oldest !== undefined && this.#doors.size >= MOST_DOORS) this.#doors.delete(oldest);
+    this.#doors.set(at, this.#doorOf(ref));
+    return at;
   }
 
   cancel(id: string): void {
@@ -187,7 +217,7 @@ export class Serving {
     const { responder, tellsErrors } = this.#options;
     return createResponder({
       ...responder,
-      doorTo: (at) => this.#find(at)?.door,
+      doorTo: (at) => this.#exposed.get(at)?.door ?? this.#doors.get(at) ?? this.#find(at)?.door,
       send: (frame) => this.#answer(frame),
       detailOf: (error, _message, usual) => {
         return tellsErrors && error.kind === "handler-failed" ? toldOf(error.cause) : usual;
@@ -245,6 +275,7 @@ export class Serving {
   lose(cause: unknown): void {
     this.#responder.close(cause);
     this.#exposed.clear();
+    this.#doors.clear();
     this.#otherNames.clear();
     this.#targets.clear();
     this.#lent = 0;

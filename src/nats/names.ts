@@ -17,6 +17,8 @@ interface Kind {
   readonly create: Create<never> | undefined;
 }
 
+/** The parts of addresses below the cluster's name that are no names. */
+const RESERVED: ReadonlySet<string> = new Set(["node", "own", "loop"]);
 /** The shards that a node hands over at a time. */
 const STEP = 8;
 
@@ -48,8 +50,9 @@ export class Names {
     members.onChange(() => this.#changed());
     members.onGone(() => this.#stopAll());
     nodes.addFinder((at) => this.#found(at));
+    const own = `@(${connection.cluster}/own/`;
     connection.system.events.subscribe((event) => {
-      if (event.kind !== "stopped" || event.address === undefined) return;
+      if (event.kind !== "stopped" || !event.address.startsWith(own)) return;
       for (const actors of this.#actors.values()) actors.delete(event.address);
     });
   }
@@ -63,9 +66,9 @@ export class Names {
     options: ShardedOptions,
     shards = SHARDS,
   ): Promise<void> {
-    if (!isToken(name) || name === "node" || name === "own") {
+    if (!isToken(name) || RESERVED.has(name)) {
       throw new TypeError(
-        `A name over the cluster has 1 to 64 letters, digits, - and _, and is not "node" or "own"; got ${quote(name)}.`,
+        `A name over the cluster has 1 to 64 letters, digits, - and _, and is not "node", "own" or "loop"; got ${quote(name)}.`,
       );
     }
     if (this.#kinds.has(name))
@@ -123,7 +126,9 @@ export class Names {
     const { node, cluster } = this.#connection;
     const at = address(`${cluster}/own/${kind.name}/${id}`);
     const to = owner.to ?? owner.node;
-    return to === node ? this.#loop.ref(at, kind.protocol) : this.#nodes.pair(to).link.ref(at, kind.protocol);
+    return to === node
+      ? this.#loop.transient(at, kind.protocol)
+      : this.#nodes.pair(to).link.transient(at, kind.protocol);
   }
 
   async #until<Found>(look: () => Found | undefined): Promise<Found> {
@@ -157,7 +162,7 @@ export class Names {
       if (next === undefined || to === undefined || to === node || !this.#isAlive(next)) {
         throw new Error(`node "${node}" does not own it any more`);
       }
-      return this.#nodes.pair(to).link.ref(at, kind.protocol); // It left its sender before that knew of the move.
+      return this.#nodes.pair(to).link.transient(at, kind.protocol); // It left its sender before that knew of the move.
     };
     return look() ?? this.#until(look);
   }

@@ -18,7 +18,7 @@ export interface Pair {
   end(): Promise<void>;
 }
 
-type Beside = Partial<Omit<LinkOptions, "system" | "prefix" | "send" | "exposed">>;
+type Beside = Partial<Omit<LinkOptions, "system" | "prefix" | "send">>;
 
 export function createPair(beside: Beside & { readonly far?: Beside; readonly systems?: SystemOptions } = {}): Pair {
   const { far: farBeside = {}, systems = {}, ...options } = beside;
@@ -46,7 +46,7 @@ export function createPair(beside: Beside & { readonly far?: Beside; readonly sy
     system: there,
     prefix: "here/",
     send: carry(sent.toHere, () => link),
-    exposed: (at) => exposed.get(at),
+    exposed: (at) => exposed.get(at) ?? farBeside.exposed?.(at),
   });
   return {
     here,
