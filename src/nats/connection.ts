@@ -79,6 +79,17 @@ export class Connection {
     return await kvm.create(this.named(what), { replicas: this.replicas, history: 1, ...options });
   }
 
+  /** Waits for some work, for a time in milliseconds. Undefined when it took longer; it is not ended. */
+  async within<Value>(work: Promise<Value>, time: number): Promise<Value | undefined> {
+    const { promise: late, resolve } = Promise.withResolvers<undefined>();
+    const timer = this.system.clock.setTimer(() => resolve(undefined), time);
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      timer.cancel(); // It would keep the process alive.
+    }
+  }
+
   /** Publishes an event of this wing: `tell("gap", { node })` is of the kind `nats:gap`. */
   tell(kind: string, detail: Readonly<Record<string, unknown>>): void {
     this.system.publish({
@@ -117,8 +128,7 @@ export class Connection {
       () => true,
       () => false,
     );
-    const isLate = new Promise<false>((resolve) => this.system.clock.setTimer(() => resolve(false), DRAINED_WITHIN));
-    if (!(await Promise.race([isDrained, isLate]))) await this.nc.close();
+    if (!(await this.within(isDrained, DRAINED_WITHIN))) await this.nc.close();
   }
 }
 

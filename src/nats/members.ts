@@ -193,11 +193,9 @@ export class Members {
     for (const listener of this.#listeners) listener();
     if (!this.holdsLease) return;
     this.#until = 0;
-    const { node } = this.#connection;
-    const { clock } = this.#connection.system;
-    const late = new Promise<void>((resolve) => clock.setTimer(resolve, LEAST_WAIT));
     // Without a server, nothing can be purged, and the lease ends by itself.
-    await Promise.race([late, this.#bucket.purge(node, { previousSeq: this.#revision }).catch(() => undefined)]);
+    const purged = this.#bucket.purge(this.#connection.node, { previousSeq: this.#revision }).catch(() => undefined);
+    await this.#connection.within(purged, LEAST_WAIT);
   }
 
   // ——— The others

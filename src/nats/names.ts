@@ -266,7 +266,8 @@ export class Names {
       const { node, incarnation, epoch } = owner;
       const told = await this.#table.write(key, { node, incarnation, to, epoch }, owner.revision);
       if (told === undefined) return;
-      await this.#within(Promise.all([...this.#nodes.met()].map((pair) => pair.barrier(told))));
+      const barriers = [...this.#nodes.met()].map((pair) => pair.barrier(told));
+      await this.#connection.within(Promise.all(barriers), this.#connection.lease);
       this.#draining.add(key);
       await this.#stop(key, true);
       const next = this.#members.all().find((member) => member.node === to);
@@ -279,11 +280,6 @@ export class Names {
       this.#moving.delete(key);
       this.#changed();
     }
-  }
-
-  async #within(work: Promise<unknown>): Promise<void> {
-    const { system, lease } = this.#connection;
-    await Promise.race([work, new Promise<void>((resolve) => system.clock.setTimer(resolve, lease))]);
   }
 
   async #stop(key: string, drain: boolean): Promise<void> {
@@ -307,8 +303,9 @@ export class Names {
         if (this.#owned(key) !== undefined && best !== undefined) moves.push(this.#move(kind, shard, key, best));
       }
     }
-    await this.#within(Promise.all(moves));
-    await this.#within(this.#stopAll());
+    const { lease } = this.#connection;
+    await this.#connection.within(Promise.all(moves), lease);
+    await this.#connection.within(this.#stopAll(), lease);
     this.#changed();
     this.#loop.end(new Error(`cluster "${this.#connection.cluster}" is closed`));
   }

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { startNats } from "../../scripts/nats-server";
-import { createSystem, type PublishedEvent, type System } from "../../src";
+import {
+  type Clock,
+  type ClockTimer,
+  createSystem,
+  defineProtocol,
+  type PublishedEvent,
+  type System,
+  systemClock,
+  Type,
+} from "../../src";
 import { connectCluster } from "../../src/nats";
 import { hasNats, server } from "./rooms";
 
@@ -61,6 +70,35 @@ describe("the options of a cluster", () => {
 });
 
 describe.skipIf(!hasNats)("a connection", () => {
+  test("leaves no timer behind, which would keep the process alive after the end", async () => {
+    const { url } = await server();
+    const pending = new Map<ClockTimer, number>();
+    const clock: Clock = {
+      ...systemClock,
+      setTimer(callback, delay) {
+        const timer = systemClock.setTimer(() => {
+          pending.delete(own);
+          callback();
+        }, delay);
+        const forget = (): void => void pending.delete(own);
+        const own: ClockTimer = {
+          ...timer,
+          cancel: () => [forget(), timer.cancel()],
+          unref: () => [forget(), timer.unref()],
+        };
+        pending.set(own, delay);
+        return own;
+      },
+    };
+    const system = createSystem({ clock });
+    const cluster = await connectCluster(system, { ...OPTIONS, servers: url });
+    const Echo = defineProtocol("echo", { say: { payload: Type.String(), reply: Type.String() } });
+    const echoes = await cluster.sharded("echo", Echo, () => () => ({ say: (text) => text }));
+    expect((await echoes.ref("a").ask("say", "hello"))._unsafeUnwrap()).toBe("hello");
+    await system.shutdown();
+    expect([...pending.values()]).toEqual([]);
+  });
+
   test("ends with the system", async () => {
     const { url } = await server();
     const system = createSystem();
