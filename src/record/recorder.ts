@@ -1,4 +1,4 @@
-import { type AnyRef, address, operationsOf, type Protocol, quote, type Ref, type System } from "../index";
+import { type AnyRef, operationsOf, type Protocol, quote, type Ref, type System } from "../index";
 import { Capture } from "./capture";
 import type { RecordingTrouble } from "./files/options";
 import { RecordingFile } from "./files/recording-file";
@@ -6,12 +6,9 @@ import { headerOf, newSeed } from "./header";
 import { addressTest, patternOf } from "./include";
 import { checkRecorderOptions, type RecorderOptions } from "./options";
 import { randomFrom } from "./random";
-import type { Recording, RecordingCounts } from "./recording";
+import { RECORDER, type Recording, type RecordingCounts } from "./recording";
 import { openRecording } from "./replay/open-world";
 import { ValueWriter } from "./values/value-writer";
-
-/** The address in the events of all recordings: it belongs to no actor. */
-const RECORDER = address("recorder");
 
 /** A recording in a file. */
 class FileRecording implements Recording {

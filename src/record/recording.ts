@@ -1,5 +1,8 @@
-import type { Protocol, Ref } from "../index";
+import { address, type Protocol, type Ref } from "../index";
 import type { Mode } from "./options";
+
+/** The address in the events of all recordings: it belongs to no actor. */
+export const RECORDER = address("recorder");
 
 /** The numbers of a recording so far. */
 export interface RecordingCounts {
@@ -45,7 +48,8 @@ export interface Recording extends AsyncDisposable {
   random(): number;
   /**
    * Ends the recording: writes what waits in memory, and the last line. A second call waits for the first. A shutdown of the system
-   * closes it too, and waits for it.
+   * closes it too, and waits for it. With the mode `"replay"` it tells of the calls that got no answer, because the recording ended before
+   * theirs came: by a line in the log and the event `record:unanswered`.
    */
   close(): Promise<void>;
 }

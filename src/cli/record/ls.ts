@@ -18,6 +18,8 @@ interface Row {
   readonly system: string;
   /** Messages that were lost as they came too fast. */
   readonly lost: number;
+  /** Calls of actors outside that were under way when the recording ended: a replay has no answer to them. */
+  readonly unanswered: number;
   /** `whole`, `torn`, `broken`, `missing`, or `no end`: it is being written, or its process ended otherwise. */
   readonly state: string;
 }
@@ -44,9 +46,16 @@ async function rowOf({ parts }: RecordingParts): Promise<Row> {
   const [{ path: file, header }] = parts;
   const recording = readRecording(file);
   let [messages, lost, lasts] = [0, 0, 0];
+  const waiting = new Set<number>();
   for await (const line of recording) {
-    if (line.kind === "message") messages++;
-    else if (line.kind === "dropped") lost += line.messages;
+    if (line.kind === "message") {
+      messages++;
+      // What a waiting call has led to is a part of it.
+      const isOwn = line.cause === undefined || !waiting.has(line.cause);
+      if (line.world === true && line.pattern !== "tell" && isOwn) waiting.add(line.id);
+    } else if (line.kind === "end") {
+      if (line.outcome !== "abandoned" && line.outcome !== "stashed") waiting.delete(line.of);
+    } else if (line.kind === "dropped") lost += line.messages;
     if (line.kind !== "header") lasts = Math.max(lasts, line.at);
   }
   const sizes = await Promise.all(parts.map(async ({ path }) => (await stat(path)).size));
@@ -61,12 +70,13 @@ async function rowOf({ parts }: RecordingParts): Promise<Row> {
     bytes: sizes.reduce((sum, size) => sum + size, 0),
     system: header.system,
     lost,
+    unanswered: waiting.size,
     state: fault ?? (recording.isClosed ? "whole" : "no end"),
   };
 }
 
 function tableOf(rows: readonly Row[]): string {
-  const cells = rows.map(({ file, parts, startedAt, lasts, messages, bytes, system, lost, state }) => [
+  const cells = rows.map(({ file, parts, startedAt, lasts, messages, bytes, system, lost, unanswered, state }) => [
     plain(file),
     String(parts),
     plain(startedAt),
@@ -74,7 +84,11 @@ function tableOf(rows: readonly Row[]): string {
     String(messages),
     sizeOf(bytes),
     plain(system),
-    lost === 0 ? state : `${state}, ${lost} lost`,
+    [
+      state,
+      ...(lost === 0 ? [] : [`${lost} lost`]),
+      ...(unanswered === 0 ? [] : [`${unanswered} ${unanswered === 1 ? "call" : "calls"} outside without end`]),
+    ].join(", "),
   ]);
   const table = [["FILE", "PARTS", "BEGAN", "LASTED", "MESSAGES", "SIZE", "SYSTEM", "STATE"], ...cells];
   const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];

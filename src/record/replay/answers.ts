@@ -4,7 +4,7 @@ import { failAs } from "./errors";
 import type { Call, Library } from "./library";
 import { originIn } from "./origins";
 import type { Player } from "./player";
-import type { Moment, RecordedEnd, RecordedMessage, Tape } from "./tape";
+import { isAnswered, type Moment, type RecordedEnd, type RecordedMessage, type Tape } from "./tape";
 
 /** What the answers of one actor outside need. */
 export interface AnswersParts {
@@ -19,6 +19,8 @@ export interface AnswersParts {
   readonly follows: boolean;
   /** Told of each call that has its recorded answer. */
   readonly onMatch: (message: RecordedMessage, call: Call) => void;
+  /** Told of each ask and stream whose answer is not in the recording. */
+  readonly onUnanswered: (message: RecordedMessage) => void;
   /** Makes the error of a call that the recording has no answer to. @param origin the message from outside that led to it. */
   readonly refuse: (call: Call, origin: RecordedMessage | undefined) => Error;
 }
@@ -48,7 +50,7 @@ export class Answers implements Transport {
   }
 
   send(out: Outgoing): void {
-    const { name, at, codec, library, tape, onMatch, refuse } = this.#parts;
+    const { name, at, codec, library, tape, onMatch, onUnanswered, refuse } = this.#parts;
     const { pattern, type: operation } = out;
     const payload =
       out.payload === undefined ? undefined : codec.write(out.payload, { address: at, operation, part: "payload" });
@@ -65,6 +67,7 @@ export class Answers implements Transport {
       return;
     }
     const answered = tape.answeredBy(message);
+    if (!isAnswered(answered)) onUnanswered(message);
     if (answered === undefined) return; // It was handed on to somebody who was not recorded: nobody knows the answer.
     const isEarly = message.origin !== origin && isBehind(answered, origin);
     if (pattern === "ask") this.#answer(out, answered, isEarly);
@@ -92,9 +95,10 @@ export class Answers implements Transport {
   }
 
   /** Answers an ask. One that had no answer, or only after the time that this asker has, waits until that time is over. */
-  #answer(out: Outgoing, { at, end }: RecordedMessage, isEarly: boolean): void {
+  #answer(out: Outgoing, answered: RecordedMessage, isEarly: boolean): void {
     const { player, follows, codec } = this.#parts;
-    if (end === undefined || isWithoutAnswer(end)) return;
+    const { at, end } = answered;
+    if (end === undefined || !isAnswered(answered)) return;
     if (!follows && end.at - at >= out.timeLeft) return;
     player.plan(isEarly ? AT_ONCE : end, () => {
       if (end.line.outcome === "handled") out.complete(codec.read(end.line.value));
@@ -108,7 +112,7 @@ export class Answers implements Transport {
     const { player, codec } = this.#parts;
     const { items, end } = playing.message;
     const item = items[playing.next];
-    if (item === undefined ? end === undefined || isWithoutAnswer(end) : playing.credit === 0) return;
+    if (item === undefined ? !isAnswered(playing.message) : playing.credit === 0) return;
     playing.isPlanned = true;
     const plan = (moment: RecordedEnd | (typeof items)[number], play: () => void): void =>
       player.plan(playing.isEarly ? AT_ONCE : moment, () => {
@@ -142,7 +146,3 @@ const isBehind = ({ end }: RecordedMessage, origin: RecordedMessage | undefined)
 
 /** A reader that reads on has other code than the one that left. */
 const LEFT = "The recording has no more items: its reader left when it was recorded.";
-
-/** True for a message that its sender got no answer to. */
-const isWithoutAnswer = ({ line: { outcome } }: RecordedEnd): boolean =>
-  outcome !== "handled" && outcome !== "failed" && outcome !== "dead";

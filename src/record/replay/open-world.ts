@@ -21,5 +21,5 @@ export function openRecording(system: System, path: string, options: RecorderOpt
     follows: false,
     repeats: options.repeat,
   });
-  return new ReplayRecording(system, world, tape.name);
+  return new ReplayRecording(system, world, tape.name, true);
 }

@@ -23,7 +23,7 @@ import type { Match } from "./library";
 import { ReplayRecording } from "./replay-recording";
 import { createReport, type ReplayReport } from "./report";
 import { Run } from "./run";
-import { type RecordedMessage, Tape } from "./tape";
+import { type RecordedMessage, Tape, unansweredOf } from "./tape";
 import { RecordedWorld } from "./world";
 
 /** What a system that is replayed is built with. */
@@ -110,7 +110,7 @@ export async function replay(
       written = { ...writing(options), ...writing(given) };
       codec = codecOf(written, tape.header);
       worlds[0] ??= new RecordedWorld({ tape, codec, match, follows: true });
-      return new ReplayRecording(system, worlds[0], typeof recording === "string" ? recording : undefined);
+      return new ReplayRecording(system, worlds[0], typeof recording === "string" ? recording : undefined, false);
     },
   };
   const run = new Run(tape, clock, { order, patience });
@@ -239,6 +239,7 @@ function notesOn(tape: Tape, unreadable: number, unfinished: number, world: Reco
       `${unfinished} ${unfinished === 1 ? "message was" : "messages were"} sent whose end is not in the recording: not compared.`,
     );
   }
+  if (tape.unanswered.length > 0) notes.push(unansweredOf(tape.unanswered));
   const redacted = tape.fromOutside.filter(({ line }) => isRedactedIn(line.payload)).length;
   if (redacted > 0) {
     notes.push(`${redacted} payloads have redacted values, and were sent as they are in the recording.`);

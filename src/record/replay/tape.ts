@@ -128,6 +128,11 @@ export class Tape {
     return [...this.messages.values()].filter(({ role }) => role === "world");
   }
 
+  /** The asks and streams of the world that have no answer: most were under way when the recording ended. */
+  get unanswered(): RecordedMessage[] {
+    return this.toWorld.filter((message) => message.line.pattern !== "tell" && !isAnswered(this.answeredBy(message)));
+  }
+
   /** The message that a message became by forwarding: the one whose end is the answer. Undefined when it was not recorded. */
   answeredBy(message: RecordedMessage): RecordedMessage | undefined {
     const seen = new Set<RecordedMessage>();
@@ -150,6 +155,24 @@ export class Tape {
       );
   }
 }
+
+/** True for a message whose sender got an answer, or an error. */
+export function isAnswered(message: RecordedMessage | undefined): boolean {
+  const outcome = message?.end?.line.outcome;
+  return outcome === "handled" || outcome === "failed" || outcome === "dead";
+}
+
+/** Tells of calls of actors outside that a replay cannot answer. */
+export function unansweredOf(messages: readonly RecordedMessage[]): string {
+  const ids = messages.slice(0, MOST_IDS).map(({ line }) => line.id);
+  const more = messages.length > ids.length ? ", …" : "";
+  const [calls, they] = messages.length === 1 ? ["call of an actor", "it"] : ["calls of actors", "they"];
+  const [which, have] = messages.length === 1 ? ["message", "has"] : ["messages", "have"];
+  return `${messages.length} ${calls} outside ${have} no end in the recording, so ${they} got no answer: ${which} ${ids.join(", ")}${more}.`;
+}
+
+/** Most ids that a sentence lists. */
+const MOST_IDS = 10;
 
 /** The role of a message in a replay, by the message whose handler sent it. */
 function roleOf(line: MessageLine, cause: RecordedMessage | undefined): RecordedMessage["role"] {

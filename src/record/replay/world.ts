@@ -63,6 +63,8 @@ export interface WorldParts {
 export class RecordedWorld implements World {
   readonly seed: number;
   readonly otherPayloads: OtherPayload[] = [];
+  /** The recorded calls that were made again, and have no answer in the recording. */
+  readonly unanswered = new Set<RecordedMessage>();
   readonly #refused: Refused[] = [];
   /** The number of calls that were answered. */
   answered = 0;
@@ -115,6 +117,7 @@ export class RecordedWorld implements World {
       player,
       follows,
       onMatch: (message, call) => this.#compare(message, call),
+      onUnanswered: (message) => this.unanswered.add(message),
       refuse: (call, origin) => this.#refuse(call, origin),
     });
     const { ref } = system.attach(at, protocol, answers, { expose: () => true });

@@ -22,6 +22,27 @@ describe("ls", () => {
     expect(JSON.parse(first)).toMatchObject({ parts: 1, messages: 5, lasts: 1_000, state: "whole" });
   });
 
+  test("tells of calls to the world that were under way when the recording ended", async () => {
+    using folder = createFolder();
+    const world = { from: "@(agent)", cause: 1, to: "@(model)", world: true, outside: "model" } as const;
+    write(folder.at("run.ndjson"), [
+      message(1),
+      message(2, world), // Has its answer.
+      handled(2, "said"),
+      message(3, world),
+      message(4, { ...world, cause: 3, to: "@(tool)", outside: "tool" }), // Led to by message 3.
+      message(5, { ...world, pattern: "tell" }), // Nobody waits for it.
+      message(6, { ...world, pattern: "stream" }),
+      { kind: "item", of: 6, at: 7, value: "a" },
+      message(7, world),
+      { kind: "end", of: 7, at: 8, outcome: "stashed" },
+      message(8, world),
+      { kind: "end", of: 8, at: 9, outcome: "abandoned" },
+    ]);
+    expect((await run("ls", folder.path)).out).toContain("whole, 4 calls outside without end\n");
+    expect(JSON.parse((await run("ls", folder.path, "--json")).out)).toMatchObject({ unanswered: 4, state: "whole" });
+  });
+
   test("says that a folder has none", async () => {
     using folder = createFolder();
     expect(await run("ls", folder.path)).toEqual({

@@ -18,7 +18,8 @@ const at = "@(gpt)";
 async function modelOf(recorded: readonly RecordingLine[], tail = "", clock: Clock = systemClock) {
   const to = `${folder()}/run.ndjson`;
   await Bun.write(to, recorded.map((line) => `${JSON.stringify(line)}\n`).join("") + tail);
-  const system = createSystem({ clock, logger: quiet });
+  const warnings: string[] = [];
+  const system = createSystem({ clock, logger: { warn: (line) => void warnings.push(String(line)), error() {} } });
   const recording = recorder(system, { to, mode: "replay" });
   const model = recording.outside("model", Model, () => {
     throw new Error("is not called");
@@ -41,7 +42,7 @@ async function modelOf(recorded: readonly RecordingLine[], tail = "", clock: Clo
     }),
     { concurrency: 9 },
   );
-  return { agent, model };
+  return { agent, model, system, recording, warnings };
 }
 
 describe("as the world, on any clock", () => {
@@ -112,6 +113,62 @@ describe("as the world, on any clock", () => {
     await expect(modelOf(later)).rejects.toThrow("format 99");
     const system = createSystem();
     expect(() => recorder(system, { to: "/nowhere/run.ndjson", mode: "replay" })).toThrow("no recording at /nowhere");
+  });
+});
+
+describe("calls of actors outside that were under way when the recording ended", () => {
+  const Agent = defineProtocol("agent", { work: { reply: Type.String() } });
+  const recorded = lines(
+    ask(1, 0, "@(agent)", "work"),
+    ask(2, 1, at, "think", "a", { ...outside, cause: 1 }),
+    end(2, 2, { value: "A" }),
+    ask(3, 3, at, "think", "b", { ...outside, cause: 1 }),
+    stream(4, 3, at, "tokens", 3, { ...outside, cause: 1 }),
+    item(4, 3, 1),
+  );
+
+  test("are told by the report of a replay", async () => {
+    const report = await replay(recorded, {
+      patience: 0,
+      setup({ clock, recorder: inReplay }) {
+        const system = createSystem({ clock, logger: quiet });
+        const model = inReplay(system).outside("model", Model, () => ({}) as never); // It is not called.
+        system.spawn("agent", Agent, (ctx) => ({
+          work: async () => (await ctx.ask(model, "think", "a")).unwrapOr(""),
+        }));
+        return system;
+      },
+    });
+    expect(report.notes).toContain(
+      "2 calls of actors outside have no end in the recording, so they got no answer: messages 3, 4.",
+    );
+  });
+
+  test("are told once at the end of a recording that answers, those that were made", async () => {
+    const clock = createManualClock();
+    const { agent, system, recording, warnings } = await modelOf(recorded, "", clock);
+    const events: unknown[] = [];
+    system.events.subscribe((event) => {
+      if (event.kind === "record:unanswered") events.push(event.detail);
+    });
+    const asked = [agent.ask("ask", "a"), agent.ask("ask", "b")];
+    await clock.advance(1_000);
+    expect(await Promise.all(asked)).toMatchObject([{ value: "A" }, { value: { kind: "timeout" } }]);
+    await recording.close();
+    await system.shutdown();
+    const sentence = "1 call of an actor outside has no end in the recording, so it got no answer: message 3.";
+    expect(warnings.filter((line) => line.includes("no end in the recording"))).toHaveLength(1);
+    expect(events).toEqual([{ path: recording.path, messages: [3], sentence }]);
+  });
+
+  test("are not told where each call had its answer", async () => {
+    const clock = createManualClock();
+    const { agent, system, warnings } = await modelOf(recorded, "", clock);
+    const asked = agent.ask("ask", "a");
+    await clock.settle();
+    expect((await asked)._unsafeUnwrap()).toBe("A");
+    await system.shutdown();
+    expect(warnings).toEqual([]);
   });
 });
 
