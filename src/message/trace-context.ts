@@ -27,12 +27,11 @@ export function traceContext(traceparent: unknown, tracestate: unknown): TraceCo
 }
 
 /**
- * The trace context among metadata, or among the members of another object, such as the `_meta` of a message of MCP. Undefined as above. For
- * code that sends by a reference in place of its `ctx`, which hands on by itself.
+ * The trace context among metadata, or among the members of another object, such as the `_meta` of a message of MCP. Undefined as above. A
+ * handler that calls something else than an actor hands its trace on by it: `ctx.handsOn` has that of the handler, `ctx.metadata` that of its caller.
  *
  * @example
- * const trace = traceOf(ctx.metadata);
- * ref.tell("note", "later", trace === undefined ? {} : { metadata: trace });
+ * await fetch(url, { headers: { ...traceOf(ctx.handsOn) } });
  */
 export function traceOf(given: unknown): TraceContext | undefined {
   if (typeof given !== "object" || given === null) return undefined;

@@ -104,6 +104,11 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
     return this.present?.metadata ?? NONE;
   }
 
+  get handsOn(): Metadata {
+    const { metadata } = this;
+    return Object.freeze(Object.fromEntries(TRACE.filter((key) => key in metadata).map((key) => [key, metadata[key]])));
+  }
+
   get deadline(): number {
     return this.present?.deadline ?? Number.POSITIVE_INFINITY;
   }
@@ -280,6 +285,9 @@ export class KitContext<Signatures> implements Context<Signatures>, KitRecord {
     return present.message;
   }
 }
+
+/** The metadata that a system hands on by default. */
+const TRACE = ["traceparent", "tracestate", "baggage"];
 
 /** The metadata of a message without any. */
 const NONE: Metadata = Object.freeze({});

@@ -90,7 +90,7 @@ export class Front {
         if (terminals === undefined) throw NO_TERMINALS;
         const { sessionId } = request;
         // `ctx.ask` would lose the reply when the connection ends, and the new terminal would stay.
-        const metadata = traceOf(ctx.metadata);
+        const metadata = traceOf(ctx.handsOn);
         const beside = metadata === undefined ? FOREVER : { ...FOREVER, metadata };
         const asked = await receive(terminals).ask("createTerminal", request, beside);
         const made = replyOf(asked) as CreateTerminalResponse; // By the protocol of terminals.

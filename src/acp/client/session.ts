@@ -47,7 +47,7 @@ export function remoteSession(
   let last: Promise<void> = Promise.resolve();
   return {
     prompt(payload) {
-      const turn = new RemoteTurn(parts, ctx.clock, traceOf(ctx.metadata));
+      const turn = new RemoteTurn(parts, ctx.clock, traceOf(ctx.handsOn));
       ctx.onAbort(() => turn.leave());
       const items = turn.items(payload, last);
       last = turn.ended;
@@ -64,9 +64,9 @@ export function remoteSession(
     async setConfigOption(payload) {
       return replyOf(await ctx.ask(agent, "setConfigOption", { ...payload, sessionId }, FOREVER));
     },
-    cancel: () => parts.cancel(traceOf(ctx.metadata)),
+    cancel: () => parts.cancel(traceOf(ctx.handsOn)),
     async close() {
-      parts.cancel(traceOf(ctx.metadata));
+      parts.cancel(traceOf(ctx.handsOn));
       if (parts.canClose) replyOf(await ctx.ask(agent, "closeSession", { sessionId }, FOREVER));
       ctx.stop();
     },

@@ -72,7 +72,7 @@ function terminals(
       const limit = Math.min(request.outputByteLimit ?? maxOutput, maxOutput);
       const terminalId = crypto.randomUUID();
       // `ctx.stream` would end with this handler, before the code does.
-      const metadata = traceOf(ctx.metadata);
+      const metadata = traceOf(ctx.handsOn);
       const output = code.stream("executeStream", run, metadata === undefined ? {} : { metadata });
       all.set(terminalId, new Terminal(request.sessionId, limit, output));
       return { terminalId };

@@ -31,11 +31,20 @@ export function originIn(handled: Envelope, sender: Recipient): Origin {
  */
 export function originBehind(handled: Envelope | null, by: Recipient, ending?: Ending | null): Origin {
   if (handled === null) return null;
+  const metadata = handedOn(handled, by, ending);
+  return metadata === null ? null : sentAs(null, { metadata });
+}
+
+/**
+ * The metadata that the handler of a message hands on, frozen; null where there are none.
+ *
+ * @param ending the handling, where it has ended.
+ */
+export function handedOn(handled: Envelope, by: Recipient, ending?: Ending | null): Metadata | null {
   const { chain } = by.environment.observers;
   if (handled.origin === null && chain === null) return null;
   const observed = chain === null ? null : (ending?.observed ?? observedIn(by, handled));
-  const metadata = givenTo(observed, by) ?? inheritedOf(handled, by);
-  return metadata === null ? null : sentAs(null, { metadata });
+  return givenTo(observed, by) ?? inheritedOf(handled, by);
 }
 
 /** The view that observers have of a message that an actor handles; null where there is none. */

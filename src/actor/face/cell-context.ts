@@ -13,7 +13,7 @@ import { whenAborted } from "../envelopes/abort";
 import type { AskResult } from "../envelopes/ask";
 import type { AskOptions, OfferOptions, StreamOptions, TellOptions } from "../envelopes/call-options";
 import { tellFrom } from "../envelopes/envelope";
-import { originIn } from "../envelopes/handed-on";
+import { handedOn, originIn } from "../envelopes/handed-on";
 import type { Handling } from "../envelopes/handling";
 import { deadlineOf, messageIn, metadataOf, NO_METADATA, senderOf } from "../envelopes/origin";
 import { checkProgress, tellProgress } from "../envelopes/progress";
@@ -89,6 +89,12 @@ export class CellContext implements Context<AnySignatures> {
   get metadata(): Metadata {
     const { present } = this.#own;
     return (present === null ? null : metadataOf(present)) ?? NO_METADATA;
+  }
+
+  get handsOn(): Metadata {
+    const cell = this.#own;
+    const { present } = cell;
+    return (present === null ? null : handedOn(present, cell)) ?? NO_METADATA;
   }
 
   get deadline(): number {

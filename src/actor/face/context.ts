@@ -73,6 +73,19 @@ export interface Context<Signatures> {
    */
   readonly metadata: Metadata;
   /**
+   * The metadata that `ctx.tell`, `ctx.ask`, `ctx.offer` and `ctx.stream` send with a message now: what the system's `inheritedMetadata`
+   * names of `metadata`, or what an observer gave in its place, such as the span that `trace` of `envoi/telemetry` made for this handler. For
+   * a handler that sends by another way than its `ctx`: a reference, `fetch`, a library. Frozen; made when first read. Empty when there
+   * is none, and outside of handlers. An observer may keep a value of its own under a symbol in it: `traceOf(ctx.handsOn)` has the trace
+   * alone.
+   *
+   * @throws Error in an instance that a restart has replaced.
+   * @example
+   * await fetch(url, { headers: { ...traceOf(ctx.handsOn) } });
+   * ref.tell("note", "later", { metadata: ctx.handsOn });
+   */
+  readonly handsOn: Metadata;
+  /**
    * The milliseconds that are left to the message that is being handled, at least 0: what is left of the timeout of an ask,
    * or of the `deadline` of a tell, an offer or a stream. Read anew each time; 0 once the sender has given up. `Infinity`
    * when it has none, and outside of handlers. Nothing that is sent through `ctx` outlives a `deadline`, and no ask or stream outlives the ask that it serves.

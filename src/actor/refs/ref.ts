@@ -258,12 +258,14 @@ export const logOf = (ref: AnyRef): Logger => logIn(recipientOf(ref).environment
 
 /**
  * The part of metadata that the handlers of an actor's system hand on (`inheritedMetadata`), frozen; undefined where there is none of it. For
- * a handler that sends by a reference or a door in place of its `ctx`, which hands on by itself.
+ * an observer that gives a handling something else to hand on. A handler reads `ctx.handsOn`.
  *
  * @throws TypeError when it is no reference.
  * @example
- * const metadata = inheritedBy(ctx.self, ctx.metadata);
- * await door.ask("read", payload, metadata === undefined ? {} : { metadata });
+ * system.around((handling, run) => {
+ *   handling.handsOn = { metadata: { ...inheritedBy(handling.ref, handling.metadata), traceparent: spanOf(handling) } };
+ *   run();
+ * });
  */
 export const inheritedBy = (ref: AnyRef, metadata: Metadata): Metadata | undefined =>
   inheritedFrom(metadata, recipientOf(ref).environment.inheritedMetadata) ?? undefined;

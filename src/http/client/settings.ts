@@ -47,7 +47,7 @@ export interface CallOptions {
   /** Go with this request alone; not with a socket. Default: none. */
   readonly headers?: ClientHeaders;
   /**
-   * The trace that it belongs to (W3C Trace Context). In a handler, write `...traceOf(ctx.metadata)` for it and its state: a client knows
+   * The trace that it belongs to (W3C Trace Context). In a handler, write `...traceOf(ctx.handsOn)` for it and its state: a client knows
    * nothing of the message that is handled. Default: none.
    */
   readonly traceparent?: string;

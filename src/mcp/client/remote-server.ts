@@ -210,7 +210,7 @@ export class RemoteServer {
     ctx: Context<RemoteSignatures>,
   ): Promise<RemoteReply> {
     const { timeout = 60_000 } = this.#options;
-    const trace = traceOf(ctx.metadata); // Read before the first await.
+    const trace = traceOf(ctx.handsOn); // Read before the first await.
     const giveUp = new AbortController();
     const { signal } = giveUp;
     let given: { readonly up: unknown } | undefined;

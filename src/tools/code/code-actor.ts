@@ -1,4 +1,4 @@
-import { type Factory, inheritedBy, type Metadata, type SignaturesOf } from "../../index";
+import type { Factory, Metadata, SignaturesOf } from "../../index";
 import { Executor } from "./executor";
 import type { CodeLimits } from "./options";
 import { type CodeExecution, CodeStreams } from "./protocol";
@@ -16,8 +16,7 @@ export function factoryOf(limits: CodeLimits, open = openTier): Factory<Signatur
   return (ctx) => {
     const executor = new Executor(limits, ctx.clock, open);
     // Read now, and not when the code first calls a tool. Code without tools hands nothing on.
-    const handedOn = (): Metadata | undefined =>
-      limits.openCalls === undefined ? undefined : inheritedBy(ctx.self, ctx.metadata);
+    const handedOn = (): Metadata | undefined => (limits.openCalls === undefined ? undefined : ctx.handsOn);
     // A stream lasts as long as its reader likes. Streams have an actor of their own, so they never delay requests.
     const streams = ctx.spawn("streams", CodeStreams, streamsOf(executor, limits), handlingOf(limits));
     return {
@@ -39,7 +38,7 @@ function streamsOf(executor: Executor, { openCalls }: CodeLimits): Factory<Signa
   return (ctx) => ({
     executeStream(request) {
       const { signal } = ctx; // Read now: the generator's body runs after its handler.
-      const metadata = openCalls === undefined ? undefined : inheritedBy(ctx.self, ctx.metadata);
+      const metadata = openCalls === undefined ? undefined : ctx.handsOn;
       return runStream((listeners) => executor.execute(request, { signal }, metadata, listeners));
     },
   });

@@ -18,7 +18,7 @@ import {
 } from "./protocol";
 import { urlText } from "./target";
 
-type Turn = Pick<Context<unknown>, "signal" | "clock" | "metadata">;
+type Turn = Pick<Context<unknown>, "signal" | "clock" | "handsOn">;
 
 /** Makes the handlers of a fetch actor. */
 export function factoryOf(limits: Limits): Factory<SignaturesOf<typeof Fetch>> {
@@ -44,7 +44,7 @@ type Whole = Wish & Pick<FetchGetRequest, "encoding" | "maxBytes">;
 
 async function whole(
   wish: Whole,
-  { signal, clock, metadata }: Turn,
+  { signal, clock, handsOn }: Turn,
   limits: Limits,
   addresses: Addresses,
 ): Promise<ToolReply<FetchReply, FetchError>> {
@@ -52,7 +52,7 @@ async function whole(
   try {
     const most = Math.min(wish.maxBytes ?? limits.maxReplyBytes, limits.maxReplyBytes);
     const mayCut = wish.maxBytes !== undefined;
-    const answer = await open(wish, most, limits, addresses, errand, traceOf(metadata));
+    const answer = await open(wish, most, limits, addresses, errand, traceOf(handsOn));
     const { response, body } = answer;
     if (!mayCut && body !== null && announced(response) > most) tooLarge(most);
     const { bytes, isCut } = await readAll(body, most, mayCut);
@@ -73,7 +73,7 @@ interface Begun {
   readonly trace: TraceContext | undefined;
 }
 
-const begun = ({ signal, metadata }: Turn): Begun => ({ signal, trace: traceOf(metadata) });
+const begun = ({ signal, handsOn }: Turn): Begun => ({ signal, trace: traceOf(handsOn) });
 
 async function* pieces(
   wish: FetchStreamRequest,

@@ -2,7 +2,6 @@ import {
   type ActorOptions,
   defineProtocol,
   type Handlers,
-  inheritedBy,
   type Metadata,
   type Protocol,
   type Ref,
@@ -123,8 +122,7 @@ export function spawnProgram(
         if (!(found instanceof CodeRefusal) || found.error.kind === "compile-error") compiled = found;
         return sources.dispose();
       };
-      const handedOn = (): Metadata | undefined =>
-        settings.tools === null ? undefined : inheritedBy(ctx.self, ctx.metadata);
+      const handedOn = (): Metadata | undefined => (settings.tools === null ? undefined : ctx.handsOn);
       const handlers: Record<string, (payload: unknown) => unknown> = {};
       for (const operation of Object.values(protocol.operations)) {
         handlers[operation.name] = (payload) => instance?.handle(operation, payload, handedOn());
