@@ -16,8 +16,11 @@ export interface Call {
   readonly payload: unknown;
 }
 
-/** Most recorded calls that are looked at to find the nearest one. */
-const MOST_LOOKED_AT = 500;
+/** To find the nearest recorded call: the most payloads whose ends are compared as texts, and the letters of each end. */
+const MOST_GLANCED_AT = 10_000;
+const GLANCED_LETTERS = 2_000;
+/** The most of those that are then compared member by member. */
+const MOST_LOOKED_AT = 100;
 /** Longest payloads that are compared to find the nearest one, in bytes. */
 const MOST_BYTES = 1_000_000;
 
@@ -107,36 +110,37 @@ export class Library {
     return lines.filter((line) => worldOf(line) === world).map(({ operation, pattern }) => `${pattern} ${operation}`);
   }
 
-  /** The recorded calls of the same payload, whether they have answered or not. */
-  equalTo(call: Call): readonly RecordedMessage[] {
-    return this.#shelves.get(keyOf(call.world, call))?.byText.get(textOf(call.payload))?.messages ?? [];
-  }
-
   /** The names of the actors outside that were called when it was recorded. */
   get worlds(): string[] {
     const lines = [...this.#shelves.values()].flatMap(({ messages }) => messages.slice(0, 1)).map(({ line }) => line);
     return [...new Set(lines.map(worldOf))];
   }
 
-  /** The recorded call that differs least, one that has not answered if there is one. Undefined when the operation has none. */
+  /**
+   * The recorded call of the same operation whose payload differs least, whether it has answered or not; of equally near ones, one that has
+   * not. Undefined when the operation has none.
+   */
   nearest(call: Call): { readonly message: RecordedMessage; readonly differences: readonly Difference[] } | undefined {
     const shelf = this.#shelves.get(keyOf(call.world, call));
     if (shelf === undefined) return undefined;
-    const candidates = shelf.left.size > 0 ? shelf.left : shelf.messages;
-    let best: { readonly message: RecordedMessage; readonly differences: readonly Difference[] } | undefined;
-    let least = Number.POSITIVE_INFINITY;
-    let looked = 0;
+    const text = textOf(call.payload);
+    const glanced = Array.from(shelf.byText.entries().take(MOST_GLANCED_AT), ([each, equal]) => ({
+      equal,
+      apart: distance(each, text, GLANCED_LETTERS),
+    }));
     const isLarge = sizeOf(call.payload) > MOST_BYTES;
-    for (const message of candidates) {
-      if (looked++ === MOST_LOOKED_AT) break;
-      const { payload } = message.line;
-      const { differences } = compareValues(payload, call.payload, "payload", [], this.#sharesKey);
-      const weight = isLarge ? differences.length : weightOf(differences);
-      if (weight >= least) continue;
-      least = weight;
-      best = { message, differences };
-    }
-    return best;
+    const [nearest] = glanced
+      .sort((a, b) => a.apart - b.apart)
+      .slice(0, MOST_LOOKED_AT)
+      .flatMap(({ equal: { messages, left } }) => {
+        const [message] = messages;
+        if (message === undefined) return [];
+        const { differences } = compareValues(message.line.payload, call.payload, "payload", [], this.#sharesKey);
+        const weight = isLarge ? differences.length : weightOf(differences);
+        return [{ message, differences, weight, isUsedUp: left.size === 0 }];
+      })
+      .sort((a, b) => a.weight - b.weight || Number(a.isUsedUp) - Number(b.isUsedUp));
+    return nearest;
   }
 
   /** The recorded calls that have not answered, in their order. */
@@ -199,14 +203,15 @@ const firstOf = <Item>(items: Iterable<Item>): Item | undefined => {
 const weightOf = (differences: readonly Difference[]): number =>
   differences.reduce((sum, { recorded, replayed }) => sum + 1 + distance(recorded, replayed), 0);
 
-/** Between 0, for texts that begin and end the same, and 1. */
-function distance(a: unknown, b: unknown): number {
+/** Between 0, for texts that begin and end the same, and 1. @param most the letters of each end that are compared. */
+function distance(a: unknown, b: unknown, most = Number.POSITIVE_INFINITY): number {
+  if (a === b) return 0;
   if (typeof a !== "string" || typeof b !== "string") return 1;
   const longest = Math.max(a.length, b.length);
   const shortest = Math.min(a.length, b.length);
   let before = 0;
-  while (before < shortest && a[before] === b[before]) before++;
+  while (before < Math.min(shortest, most) && a[before] === b[before]) before++;
   let after = 0;
-  while (after < shortest - before && a[a.length - 1 - after] === b[b.length - 1 - after]) after++;
+  while (after < Math.min(shortest - before, most) && a[a.length - 1 - after] === b[b.length - 1 - after]) after++;
   return 1 - (before + after) / longest;
 }

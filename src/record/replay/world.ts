@@ -15,7 +15,10 @@ const MOST_NAMES = 20;
 /** A call of the world that the recording has no answer to. */
 export interface Refusal {
   readonly call: Call;
-  /** The id of the recorded call that is nearest, and how it differs. Undefined when the operation was never called. */
+  /**
+   * The id of the recorded call of the same operation whose payload is nearest, and how it differs: in nothing where it was recorded, and
+   * has answered. Undefined when the operation was never called.
+   */
   readonly nearest: { readonly id: number; readonly differences: readonly Difference[] } | undefined;
 }
 
@@ -140,10 +143,7 @@ export class RecordedWorld implements World {
 
   #errorOf(call: Call): NotRecorded {
     const nearest = this.#library.nearest(call);
-    const [equal] = this.#library.equalTo(call);
-    const near = equal
-      ? { id: equal.line.id, differences: [] }
-      : nearest && { id: nearest.message.line.id, differences: nearest.differences };
+    const near = nearest && { id: nearest.message.line.id, differences: nearest.differences };
     return new NotRecorded({ call, nearest: near }, this.#sentence(call, near));
   }
 
@@ -157,8 +157,13 @@ export class RecordedWorld implements World {
     }
     const { used, all } = this.#library.countOf(call);
     const calls = `${all} ${all === 1 ? "such call" : "such calls"}`;
-    if (nearest.differences.length === 0) {
-      return `${what} was called more often than in the recording: ${place} ${calls}, and all those that are equal to this one are used up: message ${nearest.id} was the first of them.`;
+    const { match, follows } = this.#parts;
+    if (match === "order" || nearest.differences.length === 0) {
+      const which = match === "order" ? "all of them" : "all those that are equal to this one";
+      const first = match === "order" ? "" : `: message ${nearest.id} was the first of them`;
+      // A replay that leads the system tells one call more, and has no such option.
+      const hint = follows ? "" : ' To get the last answer again, give the recorder of mode "replay" repeat: true.';
+      return `${what} was called more often than in the recording: ${place} ${calls}, and ${which} are used up${first}.${hint}`;
     }
     const left = used === 0 ? "" : `, ${used} of them made by now`;
     const difference = showDifferences(nearest.differences).trimEnd();

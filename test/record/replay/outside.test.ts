@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { type Clock, createSystem, defineProtocol, systemClock, Type } from "../../../src/index";
 import { NotRecorded, type RecordingLine, recorder, replay } from "../../../src/record/index";
+import { Library } from "../../../src/record/replay/library";
+import { Tape } from "../../../src/record/replay/tape";
 import { createManualClock } from "../../../src/testing/index";
 import { folders } from "../recorded";
 import { ask, end, item, lines, stream } from "./lines";
@@ -63,7 +65,40 @@ describe("as the world, on any clock", () => {
     expect(error.kind).toBe("handler-failed");
     expect(error.cause).toBeInstanceOf(NotRecorded);
     expect(String(error.cause)).toContain("was called more often than in the recording");
-    expect(String(error.cause)).toContain("all those that are equal to this one are used up");
+    expect(String(error.cause)).toContain("all those that are equal to this one are used up: message 1");
+    expect(String(error.cause)).toContain("repeat: true");
+  });
+
+  test("a call that was not recorded is told the nearest of all that were, used up or late in the recording", async () => {
+    const far = Array.from({ length: 600 }, (_, n) => ask(n + 10, n + 10, at, "think", `task ${n}`, outside));
+    const { agent } = await modelOf(
+      lines(
+        ask(1, 0, at, "think", "count the green apples", outside),
+        end(1, 1, { value: "3" }),
+        ...far,
+        ask(1_000, 1_000, at, "think", "count the red pears", outside),
+        end(1_000, 1_001, { value: "4" }),
+      ),
+    );
+    const said = async (text: string) => (await agent.ask("ask", text))._unsafeUnwrap();
+    const nearestTo = async (text: string) =>
+      ((await said(text)) as { readonly cause: NotRecorded }).cause.refusal.nearest;
+    expect(await nearestTo("count the red pearls")).toMatchObject({ id: 1_000 });
+    expect(await said("count the green apples")).toBe("3");
+    expect(await nearestTo("count the great apples")).toEqual({
+      id: 1,
+      differences: [{ path: "payload", recorded: "count the green apples", replayed: "count the great apples" }],
+    });
+  });
+
+  test("a call that was recorded with its members in another order is used up, too", () => {
+    const { toWorld } = new Tape("run", lines(ask(1, 0, at, "think", { a: 1, b: 2 }, outside), end(1, 1)));
+    const options = { match: "content", sharesKey: false, followsOrigins: false, repeats: false } as const;
+    const library = new Library(toWorld, options);
+    const call = { world: "model", pattern: "ask", operation: "think", payload: { b: 2, a: 1 } } as const;
+    expect(library.take(call, undefined)).toBeDefined();
+    expect(library.take(call, undefined)).toBeUndefined();
+    expect(library.nearest(call)?.differences).toEqual([]);
   });
 
   test("calls of one turn are answered in the recorded order; a failure fails again; no answer is none", async () => {
@@ -183,13 +218,25 @@ test("by order, a call with another payload is answered, and told", async () => 
   const report = await replay(recorded, {
     match: "order",
     setup({ clock, recorder: inReplay }) {
-      const system = createSystem({ clock });
+      const system = createSystem({ clock, logger: quiet });
       const model = inReplay(system).outside("model", Model, () => system.spawn("gpt", Model, () => ({}) as never));
-      system.spawn("agent", Agent, (ctx) => ({ work: async () => (await ctx.ask(model, "think", "b")).unwrapOr("?") }));
+      system.spawn("agent", Agent, (ctx) => ({
+        async work() {
+          const said = await ctx.ask(model, "think", "b");
+          await ctx.ask(model, "think", "c");
+          return said.unwrapOr("?");
+        },
+      }));
       return system;
     },
   });
-  expect(report.deviations).toMatchObject([{ kind: "other-payload", differences: [{ recorded: "a", replayed: "b" }] }]);
+  expect(report.deviations).toMatchObject([
+    { kind: "not-recorded" }, // One call more.
+    { kind: "other-payload", differences: [{ recorded: "a", replayed: "b" }] },
+  ]);
+  expect(String(report)).toContain(
+    "ask think of model was called more often than in the recording: the recording has 1 such call, and all of them are used up.\n",
+  );
 });
 
 test("replayTests() makes a test of each recording, and a failing one where there is none", async () => {
