@@ -160,11 +160,24 @@ test("a tracer that is removed ends what is open, and what comes later has no sp
   stop(); // Does nothing.
 });
 
-test("two tracers make two spans of a message, the second one below the first, and two systems share a trace", async () => {
+test("a system has one tracer at a time, since each message would have two spans otherwise; another one may follow it", async () => {
+  const { system, ref, spans, stop } = start();
+  const other = traced();
+  expect(() => trace(system, { tracer: other.tracer })).toThrow("trace() has been called for this system");
+  await ref.ask("run", "x");
+  expect([spans().length, other.spans().length]).toEqual([1, 0]);
+  stop();
+  trace(system, { tracer: other.tracer });
+  stop(); // Does not free the system of the other one.
+  expect(() => trace(system, { tracer: other.tracer })).toThrow(Error);
+  await ref.ask("run", "x");
+  expect([spans().length, other.spans().length]).toEqual([1, 1]);
+});
+
+test("two systems share a trace", async () => {
   const { tracer, tree, open } = traced();
   const one = createTestSystem();
   const other = createTestSystem();
-  trace(one.system, { tracer });
   trace(one.system, { tracer });
   trace(other.system, { tracer });
   const far = other.system.spawn("far", Work, () => ({ run: (text) => text, *count() {}, wait: () => "" }));
@@ -177,7 +190,7 @@ test("two tracers make two spans of a message, the second one below the first, a
     wait: () => "",
   }));
   expect((await near.ask("run", "x")).unwrapOr("")).toBe("x");
-  expect(tree()).toEqual(["process work.run", "  process work.run", "    process work.run"]);
+  expect(tree()).toEqual(["process work.run", "  process work.run"]);
   expect(open.size).toBe(0);
 });
 

@@ -38,27 +38,40 @@ import { contextIn, metadataWithout, Scope, scopeOf, senderIn } from "./scope";
  * active span, or another process (`traceparent`). The handler runs with its span active. A message whose `traceparent` says that it is not
  * sampled gets none. Names and attributes are those of OpenTelemetry's conventions for messaging, with the actor's address as destination.
  * An error is told by its kind, and nothing of a payload is. Install OpenTelemetry's context manager first: without it, a warning is logged, and
- * only messages are below each other. A tracer that throws is logged, and changes nothing.
+ * only messages are below each other. A tracer that throws is logged, and changes nothing. A system has one tracer at a time: each message would
+ * have two spans otherwise. A provider may have several exporters.
  *
  * @returns a function that removes it, and ends the spans that are open.
- * @throws TypeError when the tracer is none, or an option is invalid.
+ * @throws TypeError when the tracer is none, or an option is invalid; Error when the system is traced already.
  * @example
  * context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
  * const stop = trace(system, { tracer: provider.getTracer(SCOPE) });
  */
 export function trace(system: System, options: TraceOptions): () => void {
   checkTraceOptions(options);
+  if (traced.has(system)) throw new Error(TWICE);
+  traced.add(system);
   if (!keepsContexts()) system.log.warn(NO_MANAGER);
   const tracing = new Tracing(options);
   const { queueTime = true } = options;
   const removeAround = system.around((handling, run) => tracing.observe(handling, run), { queueTime });
   const removeOnSend = system.onSend((sending) => tracing.send(sending));
+  let isRemoved = false;
   return () => {
+    if (isRemoved) return;
+    isRemoved = true;
+    traced.delete(system);
     removeAround();
     removeOnSend();
     tracing.end(system);
   };
 }
+
+/** The systems that have a tracer now. */
+const traced = new WeakSet<System>();
+
+const TWICE =
+  "trace() has been called for this system, and each message would have two spans: call the function that it returned, to begin anew; for another exporter, give the provider of the tracer another span processor.";
 
 const NO_MANAGER =
   "trace() found no context manager of OpenTelemetry, so handlers do not run with their spans active, and the spans of a database driver or of fetch are not below them: before trace(), call context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable()), from @opentelemetry/context-async-hooks.";
@@ -98,7 +111,7 @@ class Tracing {
     let span: Span | undefined;
     let isRecording = false;
     try {
-      const parent = contextOf(handling) ?? contextIn(handling.metadata); // Another tracer may be around this one.
+      const parent = contextIn(handling.metadata);
       own = parent;
       if (this.#isTraced(handling.kind, parent)) {
         span = this.#start(handling, parent);
