@@ -1,1 +1,2 @@
 export { createLink, type Link, type LinkOptions } from "./link";
+export { mayHaveBegun } from "./sending";

@@ -82,8 +82,10 @@ export interface Link {
    * The connection is lost. All that waits fails so: `timeout` where nobody knows whether it was handled. What has not left yet, and what
    * is sent from now on, is `unreachable`. References that came in payloads end, and their watchers are told; those of
    * `ref` live on. What the other side had under way is given up, and what it had of references is forgotten.
+   *
+   * @param kind `died` is `unreachable` of a side that may have begun what had left (`mayHaveBegun`).
    */
-  lost(cause: unknown, kind: "timeout" | "unreachable"): void;
+  lost(cause: unknown, kind: "timeout" | "unreachable" | "died"): void;
   /** There is a connection again, to another system at the same place: references work again. */
   resume(): void;
   /** The ends of this side's actors are told no more: the whole side is about to leave, and another one may take its place. */
@@ -270,7 +272,7 @@ class TextLink implements Link {
     });
   }
 
-  lost(cause: unknown, kind: "timeout" | "unreachable"): void {
+  lost(cause: unknown, kind: "timeout" | "unreachable" | "died"): void {
     if (this.#isLost) return;
     this.#isLost = true;
     this.#outbox.drop(cause);

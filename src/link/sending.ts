@@ -301,14 +301,16 @@ export class Sending {
   }
 
   /** Ends all that waits, and the references that came in payloads: their actors were those of a side that is gone. */
-  lose(cause: unknown, kind: "timeout" | "unreachable"): void {
+  lose(cause: unknown, lostAs: "timeout" | "unreachable" | "died"): void {
     this.#lostBy = { cause };
     const waiting = [...this.#ids.keys()];
     this.#sent.clear();
     this.#ids.clear();
     this.#late.clear();
     this.#transients.lose();
-    for (const out of waiting) out.fail(kind, cause);
+    const hasDied = lostAs === "died";
+    const detail = hasDied ? new Died(cause) : cause;
+    for (const out of waiting) out.fail(hasDied ? "unreachable" : lostAs, detail);
     for (const one of [...this.#byTarget.values()]) if (one.isLent) one.attachment.end("unreachable", cause);
   }
 
@@ -321,6 +323,16 @@ export class Sending {
     for (const { attachment } of [...this.#byAddress.values()]) attachment.end("unreachable", cause);
   }
 }
+
+/** The cause of `unreachable` for a message that had left. */
+class Died extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+/** True for an `unreachable` whose message had left for a side that died, so that its handler may have begun. */
+export const mayHaveBegun = (error: AskError): boolean => error.kind === "unreachable" && error.cause instanceof Died;
 
 function codeOf({ pattern, wantsProgress }: Outgoing): number {
   if (pattern === "stream") return Code.stream;

@@ -182,7 +182,7 @@ export class WorkerMember {
     this.#carrier = null;
     this.#endedBy = null;
     this.#state = "down";
-    this.link.lost(cause, "unreachable");
+    this.link.lost(cause, "died");
     this.#options.onState(this, false);
     this.first.reject(cause);
     if (this.#onLeft === null) self.tell("lost", cause);

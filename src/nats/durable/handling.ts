@@ -1,4 +1,5 @@
-import type { AskResult, OpenDoor } from "../../index";
+import type { AskError, AskResult, OpenDoor } from "../../index";
+import { mayHaveBegun } from "../../link/index";
 import type { Connection } from "../connection";
 import type { Batch, Entry } from "./batch";
 import { keepDeadLetter } from "./dead-letters";
@@ -46,6 +47,8 @@ const NO_ROOM_WAIT = 20;
 const HOPELESS: ReadonlySet<string> = new Set(["invalid-payload", "unknown-operation", "payload-too-large"]);
 /** Errors by which no handler was called. */
 const NOT_CALLED: ReadonlySet<string> = new Set(["mailbox-full", "no-recipient", "unreachable"]);
+/** True where no handler was called. One whose worker died may have been, and may be why. */
+const isNotCalled = (error: AskError): boolean => NOT_CALLED.has(error.kind) && !mayHaveBegun(error);
 
 /** Hands the messages of a batch to an actor, one after another. */
 export class Handling {
@@ -129,7 +132,7 @@ export class Handling {
       const { kind, message } = result.error;
       if (HOPELESS.has(kind)) return await this.#giveUp(entry, kind, message);
       if (door.isStopped) return false;
-      if (NOT_CALLED.has(kind)) {
+      if (isNotCalled(result.error)) {
         this.#attempts--;
         await this.#wait(NO_ROOM_WAIT);
         continue;
