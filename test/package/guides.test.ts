@@ -44,6 +44,7 @@ test.each(pages)("each link of %s leads to a file, and to a heading of it", asyn
 test.each([
   ["the door to HTTP", "What the door to HTTP protects against", "test/http", 30],
   ["recordings", "What recordings protect against", "test/record", 5],
+  ["workers and clusters", "What workers and clusters protect against", "test", 5],
 ])("each test that SECURITY.md names for %s is there", async (_, heading, folder, least) => {
   const tests = [...new Bun.Glob("**/*.test.ts").scanSync({ cwd: join(root, folder) })];
   const [, behind = ""] = (await textOf("SECURITY.md")).split(`## ${heading}\n`);
@@ -51,6 +52,17 @@ test.each([
   const named = [...section.matchAll(/`([\w./-]+\.test\.ts)`/g)].map(([, name = ""]) => name);
   expect(named.length).toBeGreaterThan(least);
   expect(named.filter((name) => !tests.some((file) => `${folder}/${file}`.endsWith(name)))).toEqual([]);
+});
+
+test("each test that the comparison of distribution names is there, and each promise of ours names one", async () => {
+  const [, ...sections] = (await textOf("docs/distribution.md")).split("\n## ");
+  const promises = sections.filter((section) => section.includes("**envoi**"));
+  expect(promises.length).toBeGreaterThan(10);
+  for (const section of promises) {
+    const named = [...section.matchAll(/`(test\/[\w./-]+\.test\.ts)`/g)].map(([, name = ""]) => name);
+    expect(named, section).not.toEqual([]);
+    expect(named.filter((name) => !existsSync(join(root, name)))).toEqual([]);
+  }
 });
 
 test("each promise that a test names is on the page of promises", async () => {
