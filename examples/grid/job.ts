@@ -13,6 +13,10 @@ export interface Job {
   readonly threads: boolean;
   /** Takes lines about what happens. */
   readonly say: (line: string) => void;
+  /** Takes a line about how far the work has come, twice a second. */
+  readonly show: (line: string) => void;
+  /** Ends the work before its end. */
+  readonly signal: AbortSignal;
 }
 
 /** What came of a job. */
@@ -22,7 +26,7 @@ export interface Outcome {
   readonly acknowledged: ReadonlySet<number>;
   /** Pages that were sent again. */
   readonly sentAgain: number;
-  /** Processes that were killed. */
+  /** Workers that were killed. */
   readonly kills: number;
   readonly seconds: number;
 }
@@ -55,22 +59,37 @@ export function judge({ pages, words, seed }: Job, { shelf, acknowledged }: Outc
 /** Parts of the work after which something is killed: by progress and not by time, so that each run has it. */
 const STRIKES = [0.15, 0.35, 0.55, 0.75];
 
-/** The work as it proceeds: prints where it is, lets chaos strike, and says when all is there. */
+/** Milliseconds without a page until the work is given up: what is missing by then is lost. */
+const PATIENCE = 120_000;
+
+/** The work as it proceeds: shows where it is, lets chaos strike, and says when all is there. */
 export class Progress {
   readonly shelf = emptyShelf();
+  /** Resolves when all pages are in the store, when none has come for too long, or when the work is to end before. */
   readonly done = Promise.withResolvers<void>();
   readonly #job: Job;
   readonly #strike: () => boolean;
-  readonly #begun = performance.now();
+  readonly #patience: number;
   readonly #timer: Timer;
+  #begun = performance.now();
   #last = 0;
+  #lastKept = this.#begun;
   #strikes = 0;
 
   /** `strike` kills something, and says whether there was something to kill. */
-  constructor(job: Job, strike: () => boolean) {
+  constructor(job: Job, strike: () => boolean, patience = PATIENCE) {
     this.#job = job;
     this.#strike = strike;
+    this.#patience = patience;
     this.#timer = setInterval(() => this.#report(), 500);
+    if (job.signal.aborted) this.end();
+    else job.signal.addEventListener("abort", this.end, { once: true });
+  }
+
+  /** The work begins: its time counts from here. */
+  begin(): void {
+    this.#begun = performance.now();
+    this.#lastKept = this.#begun;
   }
 
   get kills(): number {
@@ -78,28 +97,33 @@ export class Progress {
   }
 
   get seconds(): number {
-    return (performance.now() - this.#begun) / 1000;
+    return (this.#lastKept - this.#begun) / 1000;
   }
 
+  /** Called when the store has taken a page. */
   readonly onKept = (): void => {
     const { pages, chaos } = this.#job;
+    this.#lastKept = performance.now();
     const part = this.shelf.pages.size / pages;
     if (chaos && part >= (STRIKES[this.#strikes] ?? Number.POSITIVE_INFINITY) && this.#strike()) this.#strikes++;
-    if (part < 1) return;
+    if (part >= 1) this.end();
+  };
+
+  /** Shows no more. */
+  readonly end = (): void => {
     clearInterval(this.#timer);
+    this.#job.signal.removeEventListener("abort", this.end);
     this.done.resolve();
   };
 
-  /** Prints no more. */
-  end(): void {
-    clearInterval(this.#timer);
-  }
-
   #report(): void {
-    const { pages, words, say } = this.#job;
+    const { pages, words, say, show } = this.#job;
     const rate = (this.shelf.pages.size - this.#last) * 2;
     this.#last = this.shelf.pages.size;
     const millions = ((rate * words) / 1e6).toFixed(1);
-    say(`${this.#last} of ${pages} pages   ${rate} pages/s   ${millions} million words/s`);
+    show(`${this.#last} of ${pages} pages   ${rate} pages/s   ${millions} million words/s`);
+    if (performance.now() - this.#lastKept < this.#patience) return;
+    say(`No page came for ${this.#patience / 1000} s: the work is given up.`);
+    this.end();
   }
 }

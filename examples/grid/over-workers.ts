@@ -48,8 +48,12 @@ export async function countOverWorkers(job: Job): Promise<Outcome> {
     }
   };
   try {
-    await Promise.all(Array.from({ length: UNDER_WAY * job.workers }, sendAll));
-    return { shelf: progress.shelf, acknowledged, sentAgain, kills: progress.kills, seconds: progress.seconds };
+    progress.begin();
+    const sending = Promise.all(Array.from({ length: UNDER_WAY * job.workers }, sendAll));
+    await Promise.race([sending, progress.done.promise]);
+    const { shelf, kills, seconds: taken } = progress;
+    if (shelf.pages.size === pages) await sending; // The last acknowledgements come behind the last page.
+    return { shelf, acknowledged, sentAgain, kills, seconds: taken };
   } finally {
     progress.end();
   }

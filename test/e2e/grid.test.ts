@@ -2,10 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { parseCommand, UsageError } from "../../examples/grid/command-line";
 import { addCounts, countWords, textOf } from "../../examples/grid/corpus";
-import { type Job, judge, type Outcome } from "../../examples/grid/job";
+import { type Job, judge, type Outcome, Progress } from "../../examples/grid/job";
 import { countOverWorkers } from "../../examples/grid/over-workers";
 import { Store } from "../../examples/grid/protocols";
 import { emptyShelf, storeOf } from "../../examples/grid/store";
+import { viewOn } from "../../examples/grid/view";
 import { createSystem } from "../../src/index";
 import { refusalOf } from "./refusal";
 
@@ -22,6 +23,8 @@ const jobOf = (options: Partial<Job> = {}): Job => ({
   chaos: false,
   threads: false,
   say: () => undefined,
+  show: () => undefined,
+  signal: new AbortController().signal,
   ...options,
 });
 
@@ -51,6 +54,59 @@ describe("the grid over workers", () => {
     },
     LONG,
   );
+
+  test(
+    "ends before its end when it is told to, with all that was acknowledged in the store",
+    async () => {
+      const interrupt = new AbortController();
+      const job = jobOf({ pages: 1_000_000, threads: true, show: () => interrupt.abort(), signal: interrupt.signal });
+      const { shelf, acknowledged } = await countOverWorkers(job);
+      expect(shelf.pages.size).toBeLessThan(job.pages);
+      expect([...acknowledged].filter((page) => !shelf.pages.has(page))).toEqual([]);
+    },
+    LONG,
+  );
+});
+
+test("the work of the grid is given up when no page comes any more, and what is missing is told", async () => {
+  const said: string[] = [];
+  const job = jobOf({ say: (line) => void said.push(line) });
+  const progress = new Progress(job, () => false, 1);
+  progress.shelf.pages.add(0);
+  await progress.done.promise;
+  expect(said).toEqual(["No page came for 0.001 s: the work is given up."]);
+  const { shelf, kills, seconds } = progress;
+  expect(judge(job, { shelf, acknowledged: new Set([0, 1]), sentAgain: 0, kills, seconds })).toMatchObject({
+    lost: 1,
+    missing: 59,
+    isRight: false,
+  });
+});
+
+describe("the view of the grid", () => {
+  const shownOn = (isTerminal: boolean): string => {
+    let text = "";
+    const write = (part: string): boolean => {
+      text += part;
+      return true;
+    };
+    const view = viewOn({ columns: 12, write }, isTerminal);
+    view.show("1 of 2 pages");
+    view.say("kill -9");
+    view.show("2 of 2");
+    view.end();
+    return text;
+  };
+
+  test("prints line by line where there is no terminal, without control codes", () => {
+    expect(shownOn(false)).toBe("1 of 2 pages\nkill -9\n2 of 2\n");
+  });
+
+  test("keeps one live line at the bottom of a terminal, cut to its width, and takes it away at the end", () => {
+    const clear = "\r\x1b[K";
+    const first = `${clear}1 of 2 page`;
+    expect(shownOn(true)).toBe(`${first}${clear}kill -9\n${first}${clear}2 of 2${clear}`);
+  });
 });
 
 describe("the judge of the grid", () => {
