@@ -5,7 +5,7 @@ import { type Address, readJson, writeJson } from "../index";
 
 /**
  * The first member of a frame. The comments show what follows; a member with a question mark may be absent. A target is a number that was opened, or the
- * id of an address.
+ * array of the id of an address and perhaps the version of the protocol by which it is called.
  */
 export const Code = {
   /** target, type, time left, metadata, payload? */
@@ -16,7 +16,7 @@ export const Code = {
   askWithProgress: 3,
   offer: 4,
   stream: 5,
-  /** target, id of the address, 1 if the address came in a payload: from now on, the number stands for the address. */
+  /** target, id of the address, 1 if the address came in a payload, version of its protocol?: from now on, the number stands for the address. */
   open: 6,
   /** target */
   release: 7,
@@ -34,6 +34,8 @@ export const Code = {
   progress: 13,
   /** target, detail?: its actor has stopped. */
   stopped: 14,
+  /** version, version: what the receiver of the frame calls, and what its sender serves. */
+  versions: 15,
 } as const;
 
 /** Deepest nesting of a text: that of a payload which may leave (`writeJson`), and of what is around it. */

@@ -15,6 +15,7 @@ import { Code, MAX_DEPTH, readPlace } from "./frames";
 import { Outbox } from "./outbox";
 import { Sending } from "./sending";
 import { Serving } from "./serving";
+import { revivedVersions, type Versions } from "./versions";
 
 /** The options of a link. */
 export interface LinkOptions extends Pick<ResponderOptions, "most" | "longest" | "streams"> {
@@ -47,6 +48,8 @@ export interface LinkOptions extends Pick<ResponderOptions, "most" | "longest" |
    * leave nevertheless. Called for each message. Default: none.
    */
   readonly withheldBy?: () => unknown;
+  /** Compares the versions of protocols, where the other side may have others. Default: none, both sides have the same. */
+  readonly versions?: Versions;
 }
 
 /**
@@ -117,22 +120,28 @@ class TextLink implements Link {
   readonly #serving: Serving;
   readonly #outbox: Outbox;
   readonly #maxBytes: number;
+  readonly #versions: Versions | undefined;
   readonly #unsubscribe: () => void;
   #isLost = false;
   #hasEnded = false;
 
   constructor(options: LinkOptions) {
-    const { system, prefix, send, exposed, metadata, tellsErrors = false, withheldBy } = options;
+    const { system, prefix, send, exposed, metadata, tellsErrors = false, withheldBy, versions } = options;
+    const versionOf = versions && ((operations: Protocol["operations"]) => versions.of(operations));
     const { maxBytes = Number.POSITIVE_INFINITY, mostRefs = MOST_REFS } = options;
     const { most = Number.POSITIVE_INFINITY, longest = Number.POSITIVE_INFINITY, streams = {} } = options;
     this.#maxBytes = maxBytes;
     this.#outbox = new Outbox(system.clock, maxBytes, send, (out, cause) => this.#sending.unsent(out, cause));
     const revive: Expose = (at, wanted) => this.#revive(at, wanted);
     const lend = (ref: AnyRef): void => this.#serving.lend(ref);
-    this.#sending = new Sending({ system, prefix, mostRefs, maxBytes, revive, lend, withheldBy }, this.#outbox);
+    this.#sending = new Sending(
+      { system, prefix, mostRefs, maxBytes, revive, lend, withheldBy, versionOf },
+      this.#outbox,
+    );
     const responder = { most, longest, streams: { abandonedAfter: Number.POSITIVE_INFINITY, ...streams } };
     const { replace } = this.#sending;
-    const serving = { exposed, mostRefs, metadata, tellsErrors, responder, revive, replace };
+    const serving = { exposed, mostRefs, metadata, tellsErrors, responder, revive, replace, versions };
+    this.#versions = versions;
     this.#serving = new Serving(serving, this.#outbox);
     this.#unsubscribe = system.events.subscribe((event) => this.#serving.heard(event));
   }
@@ -190,10 +199,10 @@ class TextLink implements Link {
     return this.#message(target, "", "tell", type, time, metadata, 0, payload, false, false);
   }
 
-  #takeTarget([code, , second, third]: readonly unknown[], target: number): boolean {
+  #takeTarget([code, , second, third, fourth]: readonly unknown[], target: number): boolean {
     if (code === Code.open) {
       if (typeof second !== "string") return false;
-      this.#serving.open(target, `@(${second})`, third === 1);
+      this.#serving.open(target, `@(${second})`, third === 1, fourth);
     } else if (code === Code.release) this.#serving.release(target);
     else this.#sending.stopped(target, revivedError(second));
     return true;
@@ -222,7 +231,7 @@ class TextLink implements Link {
         return true;
       case Code.failure:
         if (!KINDS.has(second)) return false;
-        this.#sending.fail(id, second as AskError["kind"], revivedError(third));
+        this.#sending.fail(id, second as AskError["kind"], revivedVersions(revivedError(third)));
         return true;
       case Code.items:
         this.#sending.produce(id, [second]);
@@ -231,6 +240,9 @@ class TextLink implements Link {
         // `Outgoing.progress` looks whether they are what they should be.
         this.#sending.progress(id, second as number, (third ?? undefined) as number, (fourth ?? undefined) as string);
         return true;
+      case Code.versions:
+        if (typeof second === "string") this.#versions?.heard(id, second);
+        return typeof second === "string";
       default:
         return false;
     }

@@ -15,6 +15,7 @@ import {
 import { asMine, asYours, Code, timeText, writePart } from "./frames";
 import type { Outbox } from "./outbox";
 import { type Transient, Transients } from "./transients";
+import type { Versions } from "./versions";
 
 /** Most asks that are remembered after their askers gave up: a reply that comes nevertheless is a dead letter (P7). */
 const MOST_LATE = 100;
@@ -46,6 +47,8 @@ interface SendingOptions {
   /** Called for each reference of this system that leaves. Throws when there are too many. */
   readonly lend: (ref: AnyRef) => void;
   readonly withheldBy: (() => unknown) | undefined;
+  /** Gives the version of a protocol; undefined where both sides have the same. */
+  readonly versionOf: Versions["of"] | undefined;
 }
 
 const ANY: Protocol = defineProtocol("any", {});
@@ -124,7 +127,7 @@ export class Sending {
     const attachment = system.attach(at, protocol, transport, { expose: revive });
     const one: Attached = {
       target,
-      place: target === 0 ? JSON.stringify(to.slice("@(".length, -1)) : String(target),
+      place: target === 0 ? JSON.stringify(this.#calledBy(to, protocol)) : String(target),
       to,
       operations: protocol.operations,
       isLent: kind === "lent",
@@ -148,8 +151,17 @@ export class Sending {
     return at;
   }
 
-  #open({ target, to, isLent }: Attached): void {
-    this.#outbox.add(`[${Code.open},${target},${JSON.stringify(to.slice(2, -1))}${isLent ? ",1" : ""}]`);
+  /** The id of an address; and the version of the protocol by which it is called, where the two sides may have different ones. */
+  #calledBy(to: Address, { operations }: Pick<Protocol, "operations">): readonly [id: string, version?: string] {
+    const { versionOf } = this.#options;
+    const id = to.slice("@(".length, -1);
+    return versionOf === undefined || operations === ANY.operations ? [id] : [id, versionOf(operations)];
+  }
+
+  #open(one: Attached): void {
+    const [id, version] = this.#calledBy(one.to, one);
+    const rest = version === undefined ? (one.isLent ? [1] : []) : [one.isLent ? 1 : 0, version];
+    this.#outbox.add(JSON.stringify([Code.open, one.target, id, ...rest]));
   }
 
   /** The attachment has ended, and all who waited have been told. */

@@ -8,6 +8,7 @@ import {
   isAddress,
   type MessageFrame,
   type Metadata,
+  operationsOf,
   type Responder,
   type ResponderOptions,
   receive,
@@ -16,9 +17,12 @@ import {
 } from "../index";
 import { Code, writePart } from "./frames";
 import type { Outbox } from "./outbox";
+import { detailWithVersions, type Versions, withVersions } from "./versions";
 
 /** Doors of addresses that came with a message instead of a number, at most: the next message to one of them makes none. */
 const MOST_DOORS = 256;
+/** Pairs of versions that the other side is told, at most. */
+const MOST_TOLD = 100;
 
 /** An actor of this side that the other side may reach. */
 interface Exposed {
@@ -28,6 +32,13 @@ interface Exposed {
   isLent: boolean;
   /** The numbers by which the other side calls it. */
   readonly targets: Set<number>;
+}
+
+/** An address as the other side calls it. */
+interface Called {
+  readonly at: Address;
+  /** The version of the protocol by which it is called, where that is known. */
+  readonly version: string | undefined;
 }
 
 /** The parts of a link that its serving side needs. */
@@ -41,6 +52,7 @@ interface ServingOptions {
   readonly revive: Expose;
   /** Writes references. */
   readonly replace: (object: object) => unknown;
+  readonly versions: Versions | undefined;
 }
 
 /** Lets in what the other side sends to actors of this system. */
@@ -48,11 +60,13 @@ export class Serving {
   readonly #options: ServingOptions;
   readonly #outbox: Outbox;
   readonly #exposed = new Map<Address, Exposed>();
-  readonly #targets = new Map<number, Address>();
+  readonly #targets = new Map<number, Called>();
   /** The addresses of actors that are exposed under others than their own. */
   readonly #otherNames = new Map<Address, Address[]>();
   /** The doors of addresses that came without a number, the last one that was made at the end. */
-  readonly #doors = new Map<Address, Door>();
+  readonly #doors = new Map<Address, { readonly door: Door; readonly ref: AnyRef }>();
+  /** The pairs of versions that the other side was told. */
+  readonly #told = new Set<string>();
   #lent = 0;
   #responder: Responder;
 
@@ -69,7 +83,7 @@ export class Serving {
 
   // ——— What the other side may reach
 
-  open(target: number, at: Address, isLent: boolean): void {
+  open(target: number, at: Address, isLent: boolean, version: unknown): void {
     if (!isAddress(at)) return;
     this.release(target); // A number stands for one address.
     if (this.#targets.size >= this.#options.mostRefs) return;
@@ -78,12 +92,12 @@ export class Serving {
       this.#outbox.add(`[${Code.stopped},${target}]`); // It has stopped since it was exposed.
       return;
     }
-    this.#targets.set(target, at);
+    this.#targets.set(target, { at, version: typeof version === "string" ? version : undefined });
     found?.targets.add(target);
   }
 
   release(target: number): void {
-    const at = this.#targets.get(target);
+    const at = this.#targets.get(target)?.at;
     if (at === undefined) return;
     this.#targets.delete(target);
     const found = this.#exposed.get(at);
@@ -178,8 +192,15 @@ export class Serving {
   message(target: unknown, frame: Omit<MessageFrame, "kind" | "to">): boolean {
     const { id, pattern, isAwaited, type, payload, metadata, timeLeft, credit, wantsProgress } = frame as MessageFrame; // The rest of one.
     // A number that stands for nothing is no recipient: its actor may have stopped meanwhile.
-    const to = (typeof target === "string" ? this.#pass(target) : this.#targets.get(target as number)) as Address;
-    const beside = { metadata, timeLeft, credit, wantsProgress };
+    const called = typeof target === "number" ? this.#targets.get(target) : this.#pass(target);
+    const to = called?.at as Address;
+    const versions = called?.version === undefined ? undefined : this.#versionsOf(called.at, called.version);
+    const beside = {
+      metadata: versions === undefined ? metadata : withVersions(metadata, versions),
+      timeLeft,
+      credit,
+      wantsProgress,
+    };
     return this.#responder.take({
       kind: "message",
       id,
@@ -193,16 +214,35 @@ export class Serving {
   }
 
   /** Looks for the actor of an address without a number: it is not remembered for long, since there are ever more of them. */
-  #pass(id: string): Address | undefined {
+  #pass(place: unknown): Called | undefined {
+    const [id, version] = Array.isArray(place) ? place : [place, undefined];
     const at: Address = `@(${id})`;
-    if (this.#exposed.has(at) || this.#doors.get(at)?.isStopped === false) return at;
+    if (!isAddress(at)) return undefined;
+    const called = { at, version: typeof version === "string" ? version : undefined };
+    if (this.#exposed.has(at) || this.#doors.get(at)?.door.isStopped === false) return called;
     this.#doors.delete(at);
-    const ref = isAddress(at) ? this.#reach(at) : undefined;
+    const ref = this.#reach(at);
     if (ref === undefined) return undefined;
     const [oldest] = this.#doors.keys();
     if (oldest !== undefined && this.#doors.size >= MOST_DOORS) this.#doors.delete(oldest);
-    this.#doors.set(at, this.#doorOf(ref));
-    return at;
+    this.#doors.set(at, { door: this.#doorOf(ref), ref });
+    return called;
+  }
+
+  /** A sentence that names the version by which an actor is called and that of its protocol, where they are different. */
+  #versionsOf(at: Address, called: string): string | undefined {
+    const { versions } = this.#options;
+    const ref = this.#exposed.get(at)?.ref ?? this.#doors.get(at)?.ref;
+    const operations = ref === undefined ? null : operationsOf(ref);
+    if (versions === undefined || operations === null) return undefined;
+    const served = versions.of(operations);
+    if (served === called) return undefined;
+    const frame = JSON.stringify([Code.versions, called, served]);
+    if (this.#told.size < MOST_TOLD && !this.#told.has(frame)) {
+      this.#told.add(frame);
+      if (this.#outbox.fits(frame)) this.#outbox.add(frame);
+    }
+    return versions.differ(called, served);
   }
 
   cancel(id: string): void {
@@ -217,10 +257,11 @@ export class Serving {
     const { responder, tellsErrors } = this.#options;
     return createResponder({
       ...responder,
-      doorTo: (at) => this.#exposed.get(at)?.door ?? this.#doors.get(at) ?? this.#find(at)?.door,
+      doorTo: (at) => this.#exposed.get(at)?.door ?? this.#doors.get(at)?.door ?? this.#find(at)?.door,
       send: (frame) => this.#answer(frame),
-      detailOf: (error, _message, usual) => {
-        return tellsErrors && error.kind === "handler-failed" ? toldOf(error.cause) : usual;
+      detailOf: (error, { metadata }, usual) => {
+        if (tellsErrors && error.kind === "handler-failed") return toldOf(error.cause);
+        return detailWithVersions(error, metadata, usual);
       },
     });
   }

@@ -14,7 +14,8 @@ export interface ErrorDetails {
   readonly stopped: undefined;
   /** The capacity of the mailbox. */
   readonly "mailbox-full": number;
-  readonly "unknown-operation": undefined;
+  /** More about why it does not have the operation, such as that it is of another version of the protocol. */
+  readonly "unknown-operation": Error | undefined;
   readonly "invalid-payload": readonly Issue[];
   /** The thrown value. */
   readonly "handler-failed": unknown;
@@ -42,7 +43,7 @@ const KEPT: { readonly [K in Kind]: (detail: unknown) => unknown } = {
   "no-recipient": nothing,
   stopped: nothing,
   "mailbox-full": numberOf,
-  "unknown-operation": nothing,
+  "unknown-operation": (detail) => (detail instanceof Error ? detail : undefined),
   "invalid-payload": (detail) => {
     const issues = Array.isArray(detail) ? detail.slice(0, MOST_ISSUES).filter(isIssue) : [];
     const known = issues.length > 0 ? issues : [withhold({ path: "", message: reasonIn(detail) })];

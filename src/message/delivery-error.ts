@@ -49,8 +49,10 @@ export interface StoppedError extends Shape<"stopped"> {}
 export interface MailboxFullError extends Shape<"mailbox-full"> {
   readonly capacity: number;
 }
-/** The actor has no such operation, or has it in another pattern, such as a stream. */
-export interface UnknownOperationError extends Shape<"unknown-operation"> {}
+/** The actor has no such operation, or has it in another pattern, such as a stream. `cause` says more, where more is known. */
+export interface UnknownOperationError extends Shape<"unknown-operation"> {
+  readonly cause?: unknown;
+}
 /** The payload does not fit the operation's schema. */
 export interface InvalidPayloadError extends Shape<"invalid-payload"> {
   /** At most eight. They are found when first read. */
@@ -119,6 +121,7 @@ export interface MessageSource {
   toMessage(): Message;
 }
 
+const CAUSED: ReadonlySet<DeliveryError["kind"]> = new Set(["handler-failed", "unreachable", "unknown-operation"]);
 const RETRYABLE: ReadonlySet<DeliveryError["kind"]> = new Set(["timeout", "mailbox-full", "unreachable"]);
 
 // One class for all kinds; its public type is the union above. Errors come in storms (10,000 timeouts at once), so the
@@ -160,7 +163,7 @@ class Delivery {
   }
   get cause(): unknown {
     if (LostConnection.is(this.#detail)) return this.#detail.cause;
-    return this.kind === "handler-failed" || this.kind === "unreachable" ? this.#detail : undefined;
+    return CAUSED.has(this.kind) ? this.#detail : undefined;
   }
   get capacity(): unknown {
     return this.kind === "mailbox-full" ? this.#detail : undefined;
@@ -256,8 +259,8 @@ const SENTENCES: Required<Sentences> = {
       : "was not handled: the actor has stopped, and this reference stays dead; spawn it again, and send by the new reference.";
   },
   "mailbox-full": (capacity) => `found a full mailbox (capacity ${capacity}); send again later.`,
-  "unknown-operation": () =>
-    "asks for an operation that the actor does not have in this pattern; check the name against its protocol.",
+  "unknown-operation": (cause) =>
+    `asks for an operation that the actor does not have in this pattern${cause === undefined ? "" : ` (${sentenceOf(cause)})`}; check the name against its protocol.`,
   "invalid-payload": (issues) =>
     `has a payload that its schema refuses: ${listIssues((issues as () => readonly Issue[])())}`,
   "handler-failed": (cause) => `failed in its handler: ${sentenceOf(cause)}`,
@@ -304,7 +307,7 @@ type DetailOf = {
   /** Set when the handler had begun: what happened to it. */
   stopped: "abandoned" | "streamed" | undefined;
   "mailbox-full": number;
-  "unknown-operation": undefined;
+  "unknown-operation": Error | undefined;
   "invalid-payload": () => readonly Issue[];
   "handler-failed": unknown;
   "ask-cycle": readonly Address[];

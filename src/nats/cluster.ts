@@ -161,6 +161,10 @@ const ONE = "one";
  * Joins a cluster of nodes that reach each other by servers of NATS, 2.11 or later. It reconnects for ever, with backoff, and says by events of the system
  * what happens: `nats:disconnected`, `nats:reconnected`, `nats:slow-consumer`, `nats:leaving`, `nats:error` and `nats:stale`.
  *
+ * Nodes may have different versions of a protocol, as in a rolling upgrade: what fits both works. An operation that the other node does not have is `unknown-operation`, a payload that
+ * its schema refuses is `invalid-payload`, and both errors name both versions (`versionOf`). Each difference is told once on both nodes by the event `nats:versions`. The
+ * `ctx.metadata["envoi.versions"]` of a message that another version sent names both, in dead letters too.
+ *
  * @throws TypeError or RangeError when an option is invalid, and Error when no server answers, when it is older, or when a package of NATS
  * is not installed; all as rejections.
  * @example

@@ -8,3 +8,4 @@ export type { DurableRef } from "./durable/sender";
 export type { Lease, ShardedOptions } from "./lease";
 export type { ClusterOptions, NatsCredentials, NatsTls } from "./options";
 export type { ClusterTopic, PublishOptions, SubscribeOptions } from "./topics";
+export { versionOf } from "./versions";

@@ -7,7 +7,7 @@ export interface Member {
   readonly node: string;
   /** Another one whenever the node is started anew, or loses its lease. */
   readonly incarnation: string;
-  /** The names over the cluster that it serves, each with the version of its protocol. */
+  /** The names over the cluster that it serves, each with its protocol, the number of its shards, and the version. */
   readonly serves: Readonly<Record<string, string>>;
 }
 

@@ -1,12 +1,14 @@
 import { type Address, type AnyRef, address, type Protocol, quote, type Ref } from "../index";
-import { createLink, type Link } from "../link/index";
+import type { Link } from "../link/index";
 import type { Connection } from "./connection";
 import type { Create, Lease, ShardedOptions } from "./lease";
+import { loopOf } from "./loop";
 import type { Members } from "./members";
 import type { Nodes } from "./nodes";
 import { type Owner, Owners } from "./owners";
 import { SHARDS, shardOf, winnerOf } from "./shards";
 import { isToken } from "./subjects";
+import { versionOf } from "./versions";
 
 /** A name over the cluster. */
 interface Kind {
@@ -73,6 +75,7 @@ export class Names {
     }
     if (this.#kinds.has(name))
       throw new Error(`The name ${quote(name)} is in use over the cluster on this node already.`);
+    this.#checkServed(name, protocol, shards);
     const { system, cluster } = this.#connection;
     const kind: Kind = { name, protocol, shards, create };
     this.#kinds.set(name, kind);
@@ -84,8 +87,24 @@ export class Names {
     if (create === undefined) return;
     const resolving = idle === undefined ? { waiting } : { waiting, idle };
     system.resolve(own, (at, text) => this.#openOwn(kind, at, text, text.slice(own.length)), resolving);
-    await this.#members.serve(name, protocol.name);
+    await this.#members.serve(name, servedAs(protocol, shards));
     this.#changed();
+  }
+
+  /** Other nodes may serve another version of the protocol, but no other protocol, and none of other shards: an id would have two actors. */
+  #checkServed(name: string, protocol: Protocol, shards: number): void {
+    const own = servedAs(protocol, shards);
+    const [wanted, ofShards] = own.split(" ");
+    for (const { node, serves } of this.#members.all()) {
+      const theirs = serves[name];
+      if (theirs === undefined) continue;
+      const [other, ofTheirs] = theirs.split(" ");
+      if (other === wanted && ofTheirs === ofShards) continue;
+      const { cluster, node: self } = this.#connection;
+      throw new Error(
+        `Node "${node}" of cluster "${cluster}" serves ${quote(name)} as "${theirs}", and node "${self}" would as "${own}" (protocol, shards, version): use one name for one of them.`,
+      );
+    }
   }
 
   async #open(): Promise<Owners> {
@@ -311,24 +330,10 @@ export class Names {
   }
 }
 
-const keyOf = (kind: Kind, id: string): string => `${kind.name}.${shardOf(id, kind.shards)}`;
+/** A name as the other nodes know it: the protocol, its shards, and the fingerprint of its version. */
+const servedAs = (protocol: Protocol, shards: number): string => {
+  const [name, fingerprint] = versionOf(protocol).split(" ");
+  return `${name} ${shards} ${fingerprint}`;
+};
 
-/** A link of this node to itself. */
-function loopOf({ system, cluster, node }: Connection, exposed: (at: Address) => AnyRef | undefined): Link {
-  const metadata = { "envoi.node": node };
-  const there: Link = createLink({
-    system,
-    prefix: `${cluster}/loop/`,
-    send: (text) => here.take(text),
-    exposed,
-    metadata,
-  });
-  const here: Link = createLink({
-    system,
-    prefix: `${cluster}/node/${node}/`,
-    send: (text) => there.take(text),
-    exposed,
-    metadata,
-  });
-  return here;
-}
+const keyOf = (kind: Kind, id: string): string => `${kind.name}.${shardOf(id, kind.shards)}`;

@@ -2,7 +2,7 @@
 export const SHARDS = 64;
 
 /** A number of 32 bits for a text, spread evenly (FNV-1a, with the last mix of MurmurHash3). */
-function hashOf(text: string): number {
+export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
