@@ -41,8 +41,11 @@ export const Code = {
 /** Deepest nesting of a text: that of a payload which may leave (`writeJson`), and of what is around it. */
 export const MAX_DEPTH = 512 + 3;
 
-/** Most characters of a text without a limit in bytes. More that leaves in one turn goes in several texts. */
-export const MAX_TEXT = 262_144;
+/**
+ * Most characters of a text: more that leaves in one turn goes in several. The other side then reads the first while the next is written: of 1,000 tells
+ * at once to a thread, each took 0.93 µs, and 1.06 µs where one text had all of them.
+ */
+export const MAX_TEXT = 16_384;
 
 // A reference in a payload is written as an address whose first segment says whose it is: the sender's own actor (`@(i/render)`), or one of
 // the receiver's (`@(u/render)`), which comes home. A text that was no reference has none of the two, and becomes none.
