@@ -60,11 +60,12 @@ export async function run(command: string[], cwd: string, signal?: AbortSignal, 
   throw new UsageError(failure ?? `The package could not be built: ${what}:\n${out}${complaint}`.trim());
 }
 
-/** Optional packages by what needs them: what takes times, what runs code, what speaks MCP, and the SDK of OpenTelemetry. */
+/** Optional packages by what needs them: what takes times, what runs code, what speaks MCP or NATS, and the SDK of OpenTelemetry. */
 const PEERS = {
   times: /^mitata$/,
   code: /^(?:acorn$|@sveltejs\/|@jitl\/)/,
   mcp: /^@modelcontextprotocol\/server$/,
+  nats: /^@nats-io\//,
   telemetry: /^@opentelemetry\/(?:api|sdk-trace|context-async-hooks)$/,
 } as const;
 
@@ -82,7 +83,7 @@ export function missingPeers(root: string, needed: keyof typeof PEERS): string[]
 
 /** What the rows of a suite need that can be left out. */
 export const needOf = (suite: string): keyof typeof PEERS =>
-  suite === "mcp" || suite === "telemetry" ? suite : "code";
+  suite === "mcp" || suite === "nats" || suite === "telemetry" ? suite : "code";
 
 function isInstalled(name: string, root: string): boolean {
   try {

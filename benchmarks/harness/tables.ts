@@ -22,6 +22,7 @@ const ORDER = [
   "record",
   "telemetry",
   "workers",
+  "nats",
 ];
 const rank = (suite: string): number => (ORDER.includes(suite) ? ORDER.indexOf(suite) : ORDER.length);
 

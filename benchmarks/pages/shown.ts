@@ -57,6 +57,7 @@ export const charts: Readonly<Record<string, readonly [question: string, ...figu
   mcp: ["What does a tool call cost over the same call of the official SDK's own server?"],
   record: ["What does a request cost a server that records, and one that does not?", "cpu"],
   workers: ["What does a message to another thread or process cost over the same bytes by hand?"],
+  nats: ["What does a message to another machine cost over the client of NATS by itself?"],
   survival: ["What does it cost to fail, to be told of an end, and to put messages aside?"],
 };
 

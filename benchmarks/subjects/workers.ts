@@ -4,8 +4,8 @@ import { spawnWorkers, type Workers } from "envoi/workers";
 import { Latencies } from "../harness/latency";
 import { counted, slowSteps } from "../harness/rows";
 import { Completion, type Floor, type Prepared, type Readings } from "../harness/suite";
+import { Desk, type Order, order, Sleeper } from "./desk";
 import { ASK_TEXT, type BareSide, type Form, openBare } from "./workers/bare-sides";
-import { Desk, type Order, order, Sleeper } from "./workers/desk";
 
 const ENTRY = new URL("workers/worker.ts", import.meta.url);
 const SILENT = { warn() {}, error() {} };

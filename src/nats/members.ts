@@ -96,6 +96,13 @@ export class Members {
     }
   }
 
+  /** Tells the others that this node serves nothing any more: what it hands over does not come back. */
+  async retire(): Promise<void> {
+    this.#serves = {};
+    await this.#beating;
+    await this.#beat();
+  }
+
   // ——— The lease of this node
 
   #text(): string {

@@ -314,6 +314,7 @@ export class Names {
   /** This node leaves: others get what it owns. */
   async #close(): Promise<void> {
     this.#isClosing = true;
+    await this.#connection.within(this.#members.retire(), this.#connection.lease);
     const moves: Promise<void>[] = [];
     for (const kind of this.#kinds.values()) {
       for (let shard = 0; shard < kind.shards; shard++) {

@@ -89,8 +89,7 @@ export class Pair {
   // ——— What leaves
 
   #send(text: string): boolean {
-    const { nc, isClosed } = this.#owner.connection;
-    if (isClosed || nc.isClosed()) return false;
+    if (this.#owner.connection.nc.isClosed()) return false; // A cluster that closes still answers, until its pairs end.
     if (this.#peer === undefined) {
       if (this.#waiting.length >= MOST_WAITING) return false;
       this.#waiting.push(text);

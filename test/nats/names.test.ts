@@ -114,4 +114,43 @@ describe.skipIf(!hasNats)("names over the cluster", async () => {
     await a.system.shutdown();
     await b.system.shutdown();
   });
+
+  test("hand-over: a node that closes handles what waits there, its answers arrive, and later messages wait for the next owner", async () => {
+    const Desk = defineProtocol("desk", { work: { payload: Type.Number(), reply: Type.String() } });
+    const open = Promise.withResolvers<void>();
+    const handled: number[] = [];
+    const serve = async (node: string) => {
+      const joined = await join("names-4", node);
+      await joined.cluster.singleton("desk", Desk, () => () => ({
+        async work(number) {
+          handled.push(number);
+          await open.promise;
+          return node;
+        },
+      }));
+      return { node, ...joined };
+    };
+    const serving = [await serve("a"), await serve("b")];
+    const { system, cluster } = await join("names-4", "c");
+    const desk = await cluster.singleton("desk", Desk);
+    const first = desk.ask("work", 0, LONG);
+    const others = Array.from({ length: 20 }, (_, index) => desk.ask("work", index + 1, LONG));
+    while (handled.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const owner = serving.find((each) => each.cluster.epochOf("desk") !== undefined);
+    const next = serving.find((each) => each !== owner)?.node;
+    const closing = owner?.cluster.close();
+    open.resolve();
+    const late: ReturnType<typeof desk.ask>[] = [];
+    for (let isMoved = false, number = 21; !isMoved; number++) {
+      late.push(desk.ask("work", number, LONG));
+      isMoved = (await late.at(-1))?.unwrapOr("") === next;
+    }
+    await closing;
+    expect((await Promise.all([first, ...others])).map((reply) => reply._unsafeUnwrap())).toEqual(
+      Array.from({ length: 21 }, () => owner?.node ?? ""),
+    );
+    for (const reply of await Promise.all(late)) reply._unsafeUnwrap();
+    expect(handled).toEqual(Array.from({ length: 21 + late.length }, (_, number) => number));
+    for (const each of [...serving, { system }]) await each.system.shutdown();
+  });
 });

@@ -1,4 +1,4 @@
-import { ORDER } from "./desk";
+import { ORDER } from "../desk";
 
 export type Form = "thread" | "process";
 

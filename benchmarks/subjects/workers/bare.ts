@@ -1,6 +1,6 @@
 /** The same work without envoi, in a thread or a process of its own. A text is echoed; orders of control begin with a letter. */
 import { isMainThread, parentPort } from "node:worker_threads";
-import { ORDER } from "./desk";
+import { ORDER } from "../desk";
 
 const port = isMainThread ? null : parentPort;
 const post = (text: string): void => void (port === null ? process.send?.(text) : port.postMessage(text));

@@ -1,6 +1,6 @@
 /** A worker of envoi: a thread or a process. */
 import { serveWorker } from "envoi/workers";
-import { createDesk, createSleeper, Desk, Sleeper } from "./desk";
+import { createDesk, createSleeper, Desk, Sleeper } from "../desk";
 
 serveWorker((system) => ({
   desk: system.spawn("desk", Desk, createDesk),
