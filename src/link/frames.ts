@@ -1,4 +1,4 @@
-import { type Address, readJson, writeJson } from "../index";
+import { type Address, type Outgoing, readJson, writeJson } from "../index";
 
 // The frames of a link. One text holds all frames that left in a turn: a JSON array of arrays, so that it is parsed once. A frame
 // begins with its code. Members are numbers wherever they can be: 0 stands for no limit of time and for no metadata.
@@ -37,6 +37,13 @@ export const Code = {
   /** version, version: what the receiver of the frame calls, and what its sender serves. */
   versions: 15,
 } as const;
+
+/** The code of a message whose sender waits. */
+export function codeOf({ pattern, wantsProgress }: Outgoing): number {
+  if (pattern === "stream") return Code.stream;
+  if (pattern === "tell") return Code.offer;
+  return wantsProgress ? Code.askWithProgress : Code.ask;
+}
 
 /** Deepest nesting of a text: that of a payload which may leave (`writeJson`), and of what is around it. */
 export const MAX_DEPTH = 512 + 3;

@@ -12,7 +12,7 @@ import {
   type Ref,
   type System,
 } from "../index";
-import { asMine, asYours, Code, timeText, writePart } from "./frames";
+import { asMine, asYours, Code, codeOf, timeText, writePart } from "./frames";
 import type { Outbox } from "./outbox";
 import { type Transient, Transients } from "./transients";
 import type { Versions } from "./versions";
@@ -345,9 +345,3 @@ class Died extends Error {
 
 /** True for an `unreachable` whose message had left for a side that died, so that its handler may have begun. */
 export const mayHaveBegun = (error: AskError): boolean => error.kind === "unreachable" && error.cause instanceof Died;
-
-function codeOf({ pattern, wantsProgress }: Outgoing): number {
-  if (pattern === "stream") return Code.stream;
-  if (pattern === "tell") return Code.offer;
-  return wantsProgress ? Code.askWithProgress : Code.ask;
-}
