@@ -50,7 +50,7 @@ const sorted = (_: string, value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
-/** Compares the protocols of this node with those of another one. Each difference is told once, by both nodes. */
+/** @internal Compares the protocols of this node with those of another one. Each difference is told once, by both nodes. */
 export function versionsWith(connection: Connection, other: string): Versions {
   const { node, cluster, system } = connection;
   const sentences = new Map<string, string>();

@@ -57,7 +57,7 @@ export async function bytesOfParts(installed: string): Promise<Readonly<Record<P
   };
   for (const file of files) {
     const [, code = "", folder = ""] =
-      /^(?:dist\/([\w-]+\.js)$|(?:dist\/types|bench\/(?:suites|subjects))\/(\w+))/.exec(file) ?? [];
+      /^(?:dist\/([\w-]+\.js)$|(?:dist\/types|bench\/(?:harness|suites|subjects))\/(\w+))/.exec(file) ?? [];
     const other = /^[A-Z]+(?:\.md)?$/.test(file) ? "pages" : "rest";
     const wing = folder === "link" ? "nats" : folder; // The code of the link is that of the first wing which loads it.
     const part = owners.get(code) ?? (Object.hasOwn(WINGS, wing) ? (wing as Part) : other); // A key of WINGS.
