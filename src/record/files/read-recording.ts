@@ -86,6 +86,7 @@ export class RecordingReader implements AsyncIterable<RecordingLine> {
       }
     }
     for (const path of found.torn) {
+      if (Bun.file(path).size === 0) continue; // The next part, opened and not begun: nothing is lost.
       this.#add({ kind: "torn", path, line: 1, sentence: `${path} ends within its header: it holds nothing.` });
     }
   }

@@ -1,37 +1,51 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { RecordingError } from "../files/faults";
 import { FrameError, frameAt } from "../files/frames";
 import { compressed, isCompressed, seriesOf, sharedStem } from "../files/names";
-import { TextLines } from "../files/text-lines";
+import { type TextLine, TextLines } from "../files/text-lines";
 import { type HeaderLine, type RecordingLine, readLine } from "../format";
 import { Tape } from "./tape";
 
 // A recorder of the mode "replay" gives its random numbers and references at once, so its file is read at once, too.
 
+/** Bytes that are read from a file at a time, at least. */
+const PIECE = 256 * 1024;
+/** Most bytes of a recording that is held in memory, decompressed: 1 GB. */
+const MOST = 2 ** 30;
+
 interface Part {
   readonly header: HeaderLine;
   readonly lines: readonly RecordingLine[];
-  /** The number of lines that could not be read. */
+  /** The number of places that could not be read. */
   readonly faults: number;
 }
 
 /**
  * Reads a recording with all parts that lie beside the file. The path may be the one that a recorder was given.
  *
- * @throws RecordingError when there is no such recording, or it is of a later format.
+ * @param most the most bytes that it may have, decompressed.
+ * @throws RecordingError when there is no such recording, or it is of a later format, or larger.
  */
-export function readTape(given: string): Tape {
+export function readTape(given: string, most = MOST): Tape {
   const path = partTo(given);
-  const first = readPart(path);
+  const room = { left: most };
+  const first = readPart(path, room);
   const { recording } = first.header;
-  const others = siblingsOf(path)
-    .filter((each) => headerOf(each)?.recording === recording)
-    .map((each) => readPart(each));
-  const parts = [first, ...others].sort((a, b) => a.header.part - b.header.part);
-  const faults = parts.reduce((sum, part) => sum + part.faults, 0);
-  const notes = faults === 0 ? [] : [`${faults} places of the files cannot be read.`];
-  return new Tape(path, [first.header, ...parts.flatMap(({ lines }) => lines)], notes);
+  const parts = new Map([[first.header.part, first]]);
+  let faults = 0;
+  for (const each of siblingsOf(path)) {
+    const header = headerOf(each);
+    if (header?.recording !== recording) continue;
+    if (parts.has(header.part))
+      faults++; // A copy of a part that was read.
+    else parts.set(header.part, readPart(each, room));
+  }
+  const inOrder = [...parts.values()].sort((a, b) => a.header.part - b.header.part);
+  faults += inOrder.reduce((sum, part) => sum + part.faults, 0);
+  const places = faults === 1 ? "One place" : `${faults} places`;
+  const notes = faults === 0 ? [] : [`${places} of the files cannot be read.`];
+  return new Tape(path, [first.header, ...inOrder.flatMap(({ lines }) => lines)], notes);
 }
 
 /** A file of the recording with this `to`, whose first part may be compressed or deleted by now. */
@@ -44,10 +58,11 @@ function partTo(to: string): string {
   return part;
 }
 
-/** The header of a file; undefined for a file that has none. */
+/** The header of a file, of which no more than its beginning is read; undefined for a file that has none. */
 export function headerOf(path: string): HeaderLine | undefined {
   try {
-    return readPart(path, 1).header;
+    for (const read of linesOf(path, { left: MOST })) return headerIn(path, read);
+    return undefined;
   } catch (thrown) {
     if (thrown instanceof RecordingError) return undefined;
     throw thrown;
@@ -64,50 +79,100 @@ function siblingsOf(path: string): string[] {
     .filter((each) => join(each) !== join(path));
 }
 
-/** @param most the number of lines that are read. */
-function readPart(path: string, most = Number.POSITIVE_INFINITY): Part {
+function readPart(path: string, room: Room): Part {
   const lines: RecordingLine[] = [];
+  let header: HeaderLine | undefined;
   let faults = 0;
-  const { texts, isTorn } = textsOf(path);
-  for (const text of texts) {
-    const read = text.wrong === undefined ? readLine(text.text) : text;
-    if ("line" in read && read.line !== undefined) lines.push(read.line);
-    else if (lines.length === 0) throw new RecordingError(`${path} is no recording: its first line ${read.wrong}.`);
+  for (const read of linesOf(path, room)) {
+    if (header === undefined) header = headerIn(path, read);
+    else if (typeof read !== "string") lines.push(read);
     else faults++;
-    if (lines.length >= most) break;
   }
-  const [header, ...others] = lines;
-  if (header?.kind !== "header") throw new RecordingError(`${path} is no recording: it has no header.`);
-  return { header, lines: others, faults: faults + (isTorn ? 1 : 0) };
+  if (header === undefined) throw new RecordingError(`${path} is no recording: it has no header.`);
+  return { header, lines, faults };
 }
 
-function textsOf(path: string) {
-  const { bytes, isTorn } = contentOf(path);
+function headerIn(path: string, read: RecordingLine | string): HeaderLine {
+  if (typeof read === "string") throw new RecordingError(`${path} is no recording: its first line ${read}.`);
+  if (read.kind !== "header") throw new RecordingError(`${path} is no recording: it has no header.`);
+  return read;
+}
+
+/** The bytes that may still be read, of all parts together. */
+interface Room {
+  left: number;
+}
+
+/** The lines of a file, and for each place that cannot be read the reason. */
+function* linesOf(path: string, room: Room): Generator<RecordingLine | string> {
   const reader = new TextLines();
-  const texts = [...reader.read(bytes)];
+  for (const content of contentsOf(path)) {
+    if (typeof content === "string") {
+      reader.drop();
+      yield content;
+      continue;
+    }
+    room.left -= content.length;
+    if (room.left < 0) {
+      const sentence = `${path} is too large to be held in memory: replay a recording of less (include, sample, rotate.maxBytes).`;
+      throw new RecordingError(sentence);
+    }
+    for (const text of reader.read(content)) yield lineIn(text);
+  }
   const last = reader.end();
-  return { texts: last === undefined ? texts : [...texts, last], isTorn };
+  if (last !== undefined) yield lineIn(last);
 }
 
-function contentOf(path: string): { readonly bytes: Uint8Array; readonly isTorn: boolean } {
-  let rest: Uint8Array;
+function lineIn(text: TextLine): RecordingLine | string {
+  if (text.wrong !== undefined) return text.wrong;
+  const { line, wrong } = readLine(text.text);
+  return line ?? wrong;
+}
+
+/** The content of a file, piece by piece, decompressed frame by frame; in place of what cannot be read the reason. */
+function* contentsOf(path: string): Generator<Uint8Array | string> {
+  const file = opened(path);
+  try {
+    let rest: Uint8Array = new Uint8Array(0);
+    while (true) {
+      // As much as waits, so that a long frame is not copied for each of its pieces.
+      const piece = new Uint8Array(Math.max(PIECE, rest.length));
+      const bytes = piece.subarray(0, readSync(file, piece));
+      if (bytes.length === 0) break;
+      if (!isCompressed(path)) {
+        yield bytes;
+        continue;
+      }
+      rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+      for (let frame = frameAt(rest); frame !== null; frame = frameAt(rest)) {
+        yield decompressed(rest.slice(0, frame.length));
+        rest = rest.subarray(frame.length);
+      }
+    }
+    if (rest.length > 0) yield "ends within a zstd frame";
+  } catch (thrown) {
+    if (!(thrown instanceof FrameError)) throw thrown;
+    yield thrown.message; // The beginning of the next frame is not known.
+  } finally {
+    closeSync(file);
+  }
+}
+
+function opened(path: string): number {
   try {
     // To open a pipe waits for its writer, and a device may have no end.
     if (!statSync(path).isFile()) throw new RecordingError(`${path} is no file, but a folder, a pipe or a device.`);
-    rest = readFileSync(path);
+    return openSync(path, "r");
   } catch (cause) {
     if (cause instanceof RecordingError) throw cause;
     throw new RecordingError(`There is no recording at ${path}.`, { cause });
   }
-  if (!isCompressed(path)) return { bytes: rest, isTorn: false };
-  const contents: Uint8Array[] = [];
+}
+
+function decompressed(frame: Uint8Array<ArrayBuffer>): Uint8Array | string {
   try {
-    for (let frame = frameAt(rest); frame !== null; frame = frameAt(rest)) {
-      contents.push(Bun.zstdDecompressSync(rest.slice(0, frame.length)));
-      rest = rest.subarray(frame.length);
-    }
-  } catch (thrown) {
-    if (!(thrown instanceof FrameError || contents.length > 0)) throw thrown;
+    return Bun.zstdDecompressSync(frame);
+  } catch {
+    return "has a broken zstd frame";
   }
-  return { bytes: Buffer.concat(contents), isTorn: rest.length > 0 };
 }
