@@ -1,3 +1,4 @@
+import { Worker } from "node:worker_threads";
 import { PROCESS_MARK } from "./control";
 
 /** A thread or a process that runs, and the texts to and from it. */
@@ -23,6 +24,7 @@ export interface Starting {
   readonly env: Readonly<Record<string, string>>;
 }
 
+// A `Worker` of node:worker_threads, because that of the web tells an uncaught error late: after 25 ms instead of 1.4 with a heap of 40 MB.
 export function startThread({ entry, env }: Starting, { onText, onEnd }: Hearing): Carrier {
   const worker = new Worker(entry, { env: { ...process.env, ...env } as Record<string, string> }); // Variables are texts.
   let hasEnded = false;
@@ -31,17 +33,17 @@ export function startThread({ entry, env }: Starting, { onText, onEnd }: Hearing
     hasEnded = true;
     onEnd(cause);
   };
-  worker.onmessage = ({ data }: MessageEvent) => {
-    if (typeof data === "string" && !hasEnded) onText(data);
-  };
-  worker.onerror = (event: ErrorEvent) => {
-    event.preventDefault();
-    end(new Error(`The worker failed: ${lineOf(event.message)}`));
-  };
-  worker.addEventListener("close", (event) => {
-    const { code } = event as CloseEvent; // Bun gives the exit code of the thread.
-    end(new Error(`The worker has ended by itself, with code ${code}.`));
+  const endBy = (code: number): void => end(new Error(`The worker has ended by itself, with code ${code}.`));
+  worker.on("message", (data: unknown) => {
+    if (hasEnded) return;
+    if (typeof data === "string") onText(data);
+    else if (typeof data === "number") setImmediate(endBy, data); // Its last message. An error that ended it may be right behind it.
   });
+  worker.on("error", (thrown: unknown) => {
+    const error = thrown instanceof Error ? thrown : Bun.inspect(thrown); // A copy, whose texts are texts.
+    end(new Error(`The worker failed: ${error}`, { cause: thrown }));
+  });
+  worker.on("exit", endBy);
   return {
     pid: undefined,
     post(text) {
@@ -50,16 +52,10 @@ export function startThread({ entry, env }: Starting, { onText, onEnd }: Hearing
       return true;
     },
     kill() {
-      worker.terminate();
+      void worker.terminate();
       end(new Error("The worker was ended."));
     },
   };
-}
-
-/** The line of a printed error that says what it is: Bun shows the source before it, and the stack behind it. */
-function lineOf(printed: string): string {
-  const lines = printed.split("\n");
-  return (lines.find((line) => /^(?:\w*[eE]rror|[A-Z]\w+): /.test(line)) ?? lines[0] ?? "").replace(/^error: /, "");
 }
 
 export function startProcess({ entry, env }: Starting, { onText, onEnd }: Hearing): Carrier {

@@ -20,6 +20,9 @@ export type FromWorker =
   | { readonly kind: "pong" }
   | { readonly kind: "left" };
 
+/** Sent by a thread as it exits, unless it was asked to: the exit code, which is no text. */
+export type LastMessage = number;
+
 export const isControl = (text: string): boolean => text.startsWith("{");
 
 /** Set for processes, so that a program knows that it was started as a worker. */

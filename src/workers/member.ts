@@ -143,6 +143,7 @@ export class WorkerMember {
         this.#options.onState(this, true);
         return;
       case "failed":
+        this.#post({ kind: "bye" });
         this.#ended(this.#carrier, new Error(`The worker could not begin: ${message.message}`), self);
         return;
       case "pong":

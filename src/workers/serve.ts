@@ -11,7 +11,7 @@ import {
   type SystemOptions,
 } from "../index";
 import { createLink, type Link } from "../link/index";
-import { type FromWorker, isControl, PROCESS_MARK, type ToWorker } from "./control";
+import { type FromWorker, isControl, type LastMessage, PROCESS_MARK, type ToWorker } from "./control";
 
 /** The knowledge of a worker about itself. */
 export interface WorkerContext {
@@ -43,12 +43,20 @@ function openPort(onText: (text: string) => void): Port {
   if (!isMainThread && parentPort !== null) {
     const port = parentPort;
     port.on("message", (text: unknown) => typeof text === "string" && onText(text));
+    let isAsked = false;
+    // The engine tells the end of a thread once its memory is freed, tens of milliseconds later where that is large.
+    process.on("exit", (code) => {
+      if (!isAsked) port.postMessage(code satisfies LastMessage);
+    });
     return {
       post(text) {
         port.postMessage(text);
         return true;
       },
-      exit: (code) => process.exit(code),
+      exit(code) {
+        isAsked = true; // Nothing waits for it: its end is the real one.
+        process.exit(code);
+      },
     };
   }
   if (process.env[PROCESS_MARK] === undefined || process.send === undefined) {

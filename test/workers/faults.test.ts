@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { createSystem, defineProtocol, type System, systemClock, type Terminated, Type } from "../../src/index";
 import { spawnWorkers, type Workers, type WorkersOptions } from "../../src/workers/index";
 import { Kitchen, Log, Reaper } from "./programs/protocols";
@@ -8,11 +11,13 @@ const NEVER = Number.POSITIVE_INFINITY;
 
 let system: System;
 let workers: Workers;
+let notes: string[];
 afterEach(() => system?.shutdown({ timeout: 20_000 }));
 
 async function start(options: Partial<WorkersOptions> = {}, clock = systemClock) {
   system = createSystem({ name: "main", logger: SILENT, hookTimeout: 20_000, clock });
-  const log = system.spawn("log", Log, () => ({ note() {}, notes: () => [] }));
+  notes = [];
+  const log = system.spawn("log", Log, () => ({ note: (text) => void notes.push(text), notes: () => notes }));
   workers = await spawnWorkers(system, {
     entry: new URL("./programs/kitchen.ts", import.meta.url),
     size: 1,
@@ -28,6 +33,13 @@ async function start(options: Partial<WorkersOptions> = {}, clock = systemClock)
 const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 1));
 async function until(is: () => boolean): Promise<void> {
   while (!is()) await turn();
+}
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false; // ESRCH: all are of this user.
+  }
 }
 const areReady = () => workers.members.every(({ state }) => state === "ready");
 
@@ -81,6 +93,27 @@ describe.each(["thread", "process"] as const)("a %s", (as) => {
     expect((await end.promise).reason).toBe("unreachable");
     expect((await kitchen.ask("cook", 1))._unsafeUnwrapErr().kind).toBe("unreachable");
   });
+});
+
+test("P17: the end of a thread is told as it exits, after what it sent, and before its memory is freed", async () => {
+  const mayExit = join(await mkdtemp(join(tmpdir(), "envoi-")), "may-exit");
+  const kitchen = await start({ env: { MAY_EXIT: mayExit } });
+  const waiting = kitchen.ask("never", "a", { timeout: NEVER });
+  workers.ref("reaper", Reaper).tell("die", "exit slowly");
+  const error = (await waiting)._unsafeUnwrapErr(); // The thread cannot end yet.
+  expect(error).toMatchObject({ kind: "unreachable", cause: { message: expect.stringContaining("with code 7") } });
+  await until(() => notes.includes("last words"));
+  await writeFile(mayExit, "");
+  await until(areReady);
+  expect((await kitchen.ask("cook", 1)).isOk()).toBe(true);
+  await rm(dirname(mayExit), { recursive: true });
+});
+
+test("a process whose function failed exits", async () => {
+  const failed = start({ as: "process", entry: new URL("./programs/fails.ts", import.meta.url) });
+  const { message } = (await failed.catch((error: unknown) => error)) as Error; // It rejects with one.
+  const pid = Number(/no yeast in (\d+)/.exec(message)?.[1]);
+  await until(() => !isAlive(pid));
 });
 
 test("a pool goes on while one of its workers is down, and has it back afterwards", async () => {

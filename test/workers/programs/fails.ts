@@ -1,5 +1,5 @@
 import { serveWorker } from "../../../src/workers/index";
 
 serveWorker(() => {
-  throw new RangeError("no yeast");
+  throw new RangeError(`no yeast in ${process.pid}.`);
 });

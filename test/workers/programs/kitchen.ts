@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { RefTo } from "../../../src/index";
 import { serveWorker } from "../../../src/workers/index";
 import { Kitchen, Log, Reaper } from "./protocols";
@@ -42,6 +43,14 @@ serveWorker((system, worker) => {
     die(how) {
       if (how === "exit") process.exit(7);
       if (how === "hang") for (;;);
+      if (how === "exit slowly") {
+        log.tell("note", "last words");
+        process.on("exit", () => {
+          while (!existsSync(process.env["MAY_EXIT"] ?? "")) Bun.sleepSync(1);
+        });
+        setImmediate(() => process.exit(7));
+        return;
+      }
       if (how === "pause") return Bun.sleepSync(700);
       setTimeout(() => {
         throw new Error("out of gas");
