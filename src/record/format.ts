@@ -27,7 +27,10 @@ const schemas = {
       part: Whole,
       /** The oldest part that was kept when this one began (`rotate.keep`): those before it were deleted. Absent where it is the first. */
       oldest: Type.Optional(Whole),
-      /** Tells whether two recordings have hashes by one key: the beginning of a hash of a constant by that key. */
+      /**
+       * The first 16 hex digits of the HMAC-SHA-256 of `envoi/record` by the key of the hashes. Tells whether two recordings, or a recording and
+       * its replay, have one key, and not which. Absent where an earlier version wrote the file.
+       */
       key: Type.Optional(Type.String()),
       /** The version of envoi that wrote it. */
       envoi: Type.String(),

@@ -3,6 +3,7 @@ import type { Part } from "../transforms/paths";
 import { type Place, redact, type Transform, type TransformScope } from "../transforms/transform";
 import { readValue } from "../values/read-value";
 import { ValueWriter, type ValueWriterOptions } from "../values/value-writer";
+import type { Tape } from "./tape";
 
 /** Brings values into the form of a recording and back. */
 export interface Codec {
@@ -17,13 +18,20 @@ export interface Codec {
 /**
  * The codec of values that were written with these options. What a transform of the recording hides is redacted even where the options lack
  * that transform: a report and the log of a test may be read by more people than the data.
+ *
+ * @throws TypeError when the options have another key than the recording: each redacted value would look like another one.
  */
-export function codecOf(options: ValueWriterOptions, header: Pick<HeaderLine, "transforms">): Codec {
+export function codecOf(options: ValueWriterOptions, { name, header }: Pick<Tape, "name" | "header">): Codec {
   const { transforms = [] } = options;
   const writer = new ValueWriter({
     ...options,
     transforms: [...transforms, ...lackedBy(options, header).flatMap(hidden)],
   });
+  if (options.key !== undefined && header.key !== undefined && header.key !== writer.keyId) {
+    throw new TypeError(
+      `The key is not the one that ${name} was recorded with: its hashes cannot be compared. Give that key, or leave key out, and what is redacted is not compared.`,
+    );
+  }
   return {
     write: (value, place) => JSON.parse(writer.text(value, place)),
     read: readValue,

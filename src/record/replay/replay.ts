@@ -67,7 +67,7 @@ export interface ReplayOptions extends Omit<ValueWriterOptions, "key"> {
    * Milliseconds of the machine's time for which the replay waits for work that its clock does not rule, such as files. Default: 2,000.
    */
   readonly patience?: number;
-  /** The key of `recorder`, where it had one: only then redacted texts can be compared. Default: none. */
+  /** The key of `recorder`, where it had one: only then redacted texts can be compared. Another one is refused. Default: none. */
   readonly key?: string | Uint8Array;
 }
 
@@ -79,8 +79,8 @@ export interface ReplayOptions extends Omit<ValueWriterOptions, "key"> {
  *
  * @param recording the path of a recording, or its lines.
  * @returns a report: `isSame`, the deviations, and all of it as text by `String(report)`.
- * @throws TypeError or RangeError when an option is invalid; RecordingError when there is no such recording or it is of a later format;
- * and any error of `setup`.
+ * @throws TypeError or RangeError when an option is invalid, or `key` is not that of the recording; RecordingError when there is no such
+ * recording or it is of a later format; and any error of `setup`.
  * @example
  * const report = await replay("recordings/run.ndjson", {
  *   setup({ clock, random, recorder }) {
@@ -102,13 +102,13 @@ export async function replay(
   const clock = new ReplayClock(tape.startedAt);
   const worlds: RecordedWorld[] = [];
   let written = writing(options);
-  let codec: Codec = codecOf(written, tape.header);
+  let codec: Codec = codecOf(written, tape);
   const stage: ReplayStage = {
     clock,
     random: randomFrom(tape.header.seed),
     recorder(system, given = {}) {
       written = { ...writing(options), ...writing(given) };
-      codec = codecOf(written, tape.header);
+      codec = codecOf(written, tape);
       worlds[0] ??= new RecordedWorld({ tape, codec, match, follows: true });
       return new ReplayRecording(system, worlds[0], typeof recording === "string" ? recording : undefined, false);
     },

@@ -81,6 +81,25 @@ describe("a secret within a longer text", () => {
     expect({ isSame: report.isSame, text: String(report) }).toMatchObject({ isSame: true });
   });
 
+  test("is not compared by a key that the recording does not have: it is refused", async () => {
+    const path = await recorded(value, "the key of the recording");
+    const sentence = `The key is not the one that ${path} was recorded with`;
+    await expect(again(path, { key: "another key" })).rejects.toThrow(sentence);
+    expect(() => recorder(createSystem(), { to: path, mode: "replay", key: "another key" })).toThrow(sentence);
+    await expect(
+      replay(path, {
+        setup({ clock, recorder: stage }) {
+          const system = createSystem({ clock });
+          stage(system, { key: "another key" });
+          return system;
+        },
+      }),
+    ).rejects.toThrow(sentence);
+    // A file of an earlier version does not tell its key.
+    edit(path, /,"key":"[0-9a-f]{16}"/.exec(readFileSync(path, "utf8"))?.[0] ?? "no key", "");
+    expect((await again(path, { key: "the key of the recording" })).isSame).toBe(true);
+  });
+
   test("does not hide what differs beside it", async () => {
     const path = await recorded(value);
     edit(path, "REGION=us", "REGION=xx");
