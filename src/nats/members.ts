@@ -214,6 +214,7 @@ export class Members {
     const follow = async (): Promise<void> => {
       for await (const entry of entries) {
         this.#hear(entry);
+        this.#nodes.heard(entry.revision);
         if (entry.revision >= own) resolve(); // All that was there before this node joined has come.
       }
     };

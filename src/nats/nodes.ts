@@ -24,6 +24,8 @@ export class Nodes implements PairOwner {
   readonly #knowing: { readonly revision: number; readonly callback: () => void }[] = [];
   #known = 0;
   lastLeave = 0;
+  /** The members' bucket is followed up to this revision. It is not `lastLeave`: a node that joins never hears of the leaves before. */
+  #heard = 0;
   /** False while the lease of this node is not held: then it takes nothing. */
   holdsLease: () => boolean = () => true;
 
@@ -144,7 +146,7 @@ export class Nodes implements PairOwner {
   #arrive(node: string, line: string, text: string): void {
     const head = headOf(line);
     if (head === undefined) return;
-    const isBehind = head.left > this.lastLeave;
+    const isBehind = head.left > this.#heard;
     if (isBehind || this.#held.some((each) => each.node === node)) {
       this.#held.push({ node, line, text, left: head.left });
       return;
@@ -166,6 +168,11 @@ export class Nodes implements PairOwner {
     const pair = this.#pairs.get(node);
     if (pair?.peer === incarnation) pair.lose(new Error(`node "${node}" ${why}`));
     this.lastLeave = Math.max(this.lastLeave, revision);
+  }
+
+  /** All that the members' bucket tells up to a revision has been followed: texts that waited for it are taken. */
+  heard(revision: number): void {
+    this.#heard = Math.max(this.#heard, revision);
     const held = this.#held;
     this.#held = [];
     for (const each of held) this.#arrive(each.node, each.line, each.text);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createSystem, type System } from "../../src";
+import { createSystem, defineProtocol, type System, Type } from "../../src";
 import { type Cluster, connectCluster } from "../../src/nats";
 import { event } from "./events";
 import { hasNats, server } from "./rooms";
@@ -56,4 +56,25 @@ describe.skipIf(!hasNats)("members", async () => {
     expect(a.cluster.members()).toEqual(["a"]);
     await a.system.shutdown();
   });
+
+  test("a node that joins after another one has left is answered by a third that heard of it", async () => {
+    const Door = defineProtocol("door", { knock: { reply: Type.String() } });
+    const a = await start("a", "four");
+    a.cluster.expose(
+      "door",
+      a.system.spawn("door", Door, () => ({ knock: () => "yes" })),
+    );
+    const left = event(a.system, "left", ({ node }) => node === "b");
+    const first = await start("b", "four");
+    await first.cluster.close();
+    await left;
+    for (const node of ["b", "c"]) {
+      const { system, cluster } = await start(node, "four"); // One of the name that left, and a new one.
+      const answer = await cluster.remote("a", "door", Door).ask("knock", { timeout: 10_000 });
+      expect({ node, answer: answer.unwrapOr("no") }).toEqual({ node, answer: "yes" });
+      await system.shutdown();
+    }
+    await first.system.shutdown();
+    await a.system.shutdown();
+  }, 60_000);
 });
