@@ -1,3 +1,4 @@
+export { mayHaveBegun } from "./died";
 export { createLink, type Link, type LinkOptions } from "./link";
-export { mayHaveBegun } from "./sending";
+
 export type { Versions } from "./versions";

@@ -15,6 +15,7 @@ import { Code, MAX_DEPTH, readPlace } from "./frames";
 import { Outbox } from "./outbox";
 import { Sending } from "./sending";
 import { Serving } from "./serving";
+import { revivedError } from "./told";
 import { revivedVersions, type Versions } from "./versions";
 
 /** The options of a link. */
@@ -133,14 +134,15 @@ class TextLink implements Link {
     this.#maxBytes = maxBytes;
     this.#outbox = new Outbox(system.clock, maxBytes, send, (out, cause) => this.#sending.unsent(out, cause));
     const revive: Expose = (at, wanted) => this.#revive(at, wanted);
-    const lend = (ref: AnyRef): void => this.#serving.lend(ref);
+    const lend = (ref: AnyRef): boolean => this.#serving.lend(ref);
+    const takeBack = (ref: AnyRef): void => this.#serving.takeBack(ref);
     this.#sending = new Sending(
-      { system, prefix, mostRefs, maxBytes, revive, lend, withheldBy, versionOf },
+      { system, prefix, mostRefs, maxBytes, revive, lend, takeBack, withheldBy, versionOf },
       this.#outbox,
     );
     const responder = { most, longest, streams: { abandonedAfter: Number.POSITIVE_INFINITY, ...streams } };
-    const { replace } = this.#sending;
-    const serving = { exposed, mostRefs, metadata, tellsErrors, responder, revive, replace, versions };
+    const { write, unwrite } = this.#sending;
+    const serving = { exposed, mostRefs, metadata, tellsErrors, responder, revive, write, unwrite, versions };
     this.#versions = versions;
     this.#serving = new Serving(serving, this.#outbox);
     this.#unsubscribe = system.events.subscribe((event) => this.#serving.heard(event));
@@ -287,7 +289,7 @@ class TextLink implements Link {
   lost(cause: unknown, kind: "timeout" | "unreachable" | "died"): void {
     if (this.#isLost) return;
     this.#isLost = true;
-    this.#outbox.drop(cause);
+    this.#outbox.lose(cause);
     this.#sending.lose(cause, kind);
     this.#serving.lose(cause);
   }
@@ -295,6 +297,7 @@ class TextLink implements Link {
   resume(): void {
     if (!this.#isLost || this.#hasEnded) return;
     this.#isLost = false;
+    this.#outbox.resume();
     this.#serving.resume();
     this.#sending.resume();
   }
@@ -314,15 +317,6 @@ class TextLink implements Link {
     this.#unsubscribe();
     this.#sending.end(cause);
   }
-}
-
-/** An error that was told with its stack (`tellsErrors`), or the detail as it came. */
-function revivedError(detail: unknown): unknown {
-  if (typeof detail !== "object" || detail === null) return detail;
-  const { name, message, stack } = detail as Record<string, unknown>; // Any object has such properties, or not.
-  // Other values than texts come from nobody who means well, and `String` throws for some of them.
-  if (typeof name !== "string" || typeof message !== "string" || typeof stack !== "string") return detail;
-  return Object.assign(new Error(message), { name, stack });
 }
 
 /**

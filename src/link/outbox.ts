@@ -13,6 +13,8 @@ export class Outbox {
   /** The messages whose frames are in the text. */
   #messages: Outgoing[] = [];
   #isWaiting = false;
+  /** Set while the connection is lost: the reason. */
+  #lostBy: { readonly cause: unknown } | null = null;
 
   constructor(
     clock: Clock,
@@ -36,6 +38,10 @@ export class Outbox {
     const bytes = this.#maxBytes === Number.POSITIVE_INFINITY ? frame.length : Buffer.byteLength(frame);
     const most = Math.min(this.#maxBytes - BRACKETS, MAX_TEXT);
     while (this.#text !== "" && this.#bytes + bytes + 1 > most) this.flush(); // `send` may have added more.
+    if (this.#lostBy !== null) {
+      if (message !== null) this.#onUnsent(message, this.#lostBy.cause); // `send` may have lost the connection just now.
+      return;
+    }
     this.#text = this.#text === "" ? frame : `${this.#text},${frame}`;
     this.#bytes += bytes + 1;
     if (message !== null) this.#messages.push(message);
@@ -64,11 +70,16 @@ export class Outbox {
     for (const out of messages) this.#onUnsent(out, cause);
   }
 
-  /** Drops what has not left: the connection is lost. */
-  drop(cause: unknown): void {
+  /** Drops what has not left, and what is added from now on: the connection is lost. */
+  lose(cause: unknown): void {
+    this.#lostBy = { cause };
     const messages = this.#messages;
     this.#clear();
     for (const out of messages) this.#onUnsent(out, cause);
+  }
+
+  resume(): void {
+    this.#lostBy = null;
   }
 
   #clear(): void {

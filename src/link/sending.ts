@@ -12,27 +12,15 @@ import {
   type Ref,
   type System,
 } from "../index";
+import type { Attached } from "./attached";
+import { Died } from "./died";
 import { asMine, asYours, Code, codeOf, timeText, writePart } from "./frames";
 import type { Outbox } from "./outbox";
-import { type Transient, Transients } from "./transients";
+import { Transients } from "./transients";
 import type { Versions } from "./versions";
 
 /** Most asks that are remembered after their askers gave up: a reply that comes nevertheless is a dead letter (P7). */
 const MOST_LATE = 100;
-
-/** An actor of the other side that has a reference here. */
-interface Attached extends Transient {
-  /** Stands for the address in frames; 0 for a transient one, whose frames have the address. */
-  readonly target: number;
-  /** The target or the address as it is written in frames. */
-  readonly place: string;
-  /** The address that it has on the other side. */
-  readonly to: Address;
-  readonly operations: Protocol["operations"];
-  /** True if its address came in a payload. */
-  readonly isLent: boolean;
-  attachment: Attachment<never>;
-}
 
 type Kind = "kept" | "lent" | "transient";
 
@@ -44,8 +32,10 @@ interface SendingOptions {
   readonly maxBytes: number;
   /** Says which addresses in replies and items become references. */
   readonly revive: Expose;
-  /** Called for each reference of this system that leaves. Throws when there are too many. */
-  readonly lend: (ref: AnyRef) => void;
+  /** Called for each reference of this system that leaves. False if it left before. Throws when there are too many. */
+  readonly lend: (ref: AnyRef) => boolean;
+  /** Called for each that was lent, but did not leave. */
+  readonly takeBack: (ref: AnyRef) => void;
   readonly withheldBy: (() => unknown) | undefined;
   /** Gives the version of a protocol; undefined where both sides have the same. */
   readonly versionOf: Versions["of"] | undefined;
@@ -70,6 +60,8 @@ export class Sending {
     this.#detach(one);
     one.attachment.end("stopped");
   });
+  /** The references that were lent for the value that was written last. */
+  readonly #justLent: AnyRef[] = [];
   #lastId = 0;
   #lastTarget = 0;
   #lent = 0;
@@ -200,33 +192,39 @@ export class Sending {
     }
     const payload = this.#textOf(out, out.payload);
     const metadata = payload === undefined ? undefined : this.#metadataOf(out);
-    if (payload === undefined || metadata === undefined) return;
+    if (payload === undefined || metadata === undefined) {
+      this.unwrite();
+      return;
+    }
     const head = `${one.place},${JSON.stringify(out.type)},${timeText(out.timeLeft)},${metadata}`;
     if (!out.isAwaited) {
-      this.#put(`[${Code.tell},${head}${payload}]`, out);
+      const frame = `[${Code.tell},${head}${payload}]`;
+      if (this.#fits(frame, out)) this.#outbox.add(frame, out);
       return;
     }
     const id = (++this.#lastId).toString(36);
-    if (this.#put(`[${codeOf(out)},"${id}",${head},${out.credit}${payload}]`, out)) {
-      this.#sent.set(id, out);
-      this.#ids.set(out, id);
-      one.underWay++;
-    }
+    const frame = `[${codeOf(out)},"${id}",${head},${out.credit}${payload}]`;
+    if (!this.#fits(frame, out)) return;
+    this.#sent.set(id, out);
+    this.#ids.set(out, id);
+    one.underWay++;
+    this.#outbox.add(frame, out); // It may fail there at once.
   }
 
-  #put(frame: string, out: Outgoing): boolean {
-    if (!this.#outbox.fits(frame)) {
-      out.fail("payload-too-large", this.#options.maxBytes);
-      return false;
-    }
-    this.#outbox.add(frame, out);
-    return true;
+  #fits(frame: string, out: Outgoing): boolean {
+    if (this.#outbox.fits(frame)) return true;
+    this.unwrite();
+    out.fail("payload-too-large", this.#options.maxBytes);
+    return false;
   }
 
   /** The payload as the end of a frame. If it cannot be written, its sender is told where. */
   #textOf(out: Outgoing, payload: unknown): string | undefined {
-    if (payload === undefined) return "";
-    const part = writePart(payload, this.replace);
+    if (payload === undefined) {
+      this.#justLent.length = 0;
+      return "";
+    }
+    const part = this.write(payload);
     if ("text" in part) return `,${part.text}`;
     out.fail("invalid-payload", [{ path: part.path, message: part.message }]);
     return undefined;
@@ -241,13 +239,24 @@ export class Sending {
     return undefined;
   }
 
+  /** Writes a payload, a reply or an item, and lends its references. */
+  readonly write = (value: unknown): ReturnType<typeof writePart> => {
+    this.#justLent.length = 0;
+    return writePart(value, this.#replace);
+  };
+
+  /** Takes back the references that were lent for the value that was written last: it does not leave. */
+  readonly unwrite = (): void => {
+    for (const ref of this.#justLent.splice(0)) this.#options.takeBack(ref);
+  };
+
   /** Writes a reference as the place of its actor, and lends that to the other side where it is one of this side's. */
-  readonly replace = (object: object): unknown => {
+  readonly #replace = (object: object): unknown => {
     if (!isRef(object)) return object;
     const at = object.address;
     const known = this.#byAddress.get(at);
     if (known !== undefined) return asYours(known.to);
-    this.#options.lend(object);
+    if (this.#options.lend(object)) this.#justLent.push(object);
     return asMine(at);
   };
 
@@ -335,13 +344,3 @@ export class Sending {
     for (const { attachment } of [...this.#byAddress.values()]) attachment.end("unreachable", cause);
   }
 }
-
-/** The cause of `unreachable` for a message that had left. */
-class Died extends Error {
-  constructor(cause: unknown) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
-  }
-}
-
-/** True for an `unreachable` whose message had left for a side that died, so that its handler may have begun. */
-export const mayHaveBegun = (error: AskError): boolean => error.kind === "unreachable" && error.cause instanceof Died;

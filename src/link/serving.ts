@@ -15,31 +15,16 @@ import {
   type SystemEvent,
   writeJson,
 } from "../index";
-import { Code, writePart } from "./frames";
+import type { Called, Exposed } from "./exposed";
+import { Code, type writePart } from "./frames";
 import type { Outbox } from "./outbox";
+import { toldOf } from "./told";
 import { detailWithVersions, type Versions, withVersions } from "./versions";
 
 /** Doors of addresses that came with a message instead of a number, at most: the next message to one of them makes none. */
 const MOST_DOORS = 256;
 /** Pairs of versions that the other side is told, at most. */
 const MOST_TOLD = 100;
-
-/** An actor of this side that the other side may reach. */
-interface Exposed {
-  readonly door: Door;
-  readonly ref: AnyRef;
-  /** True if it went to the other side in a payload. */
-  isLent: boolean;
-  /** The numbers by which the other side calls it. */
-  readonly targets: Set<number>;
-}
-
-/** An address as the other side calls it. */
-interface Called {
-  readonly at: Address;
-  /** The version of the protocol by which it is called, where that is known. */
-  readonly version: string | undefined;
-}
 
 /** The parts of a link that its serving side needs. */
 interface ServingOptions {
@@ -50,8 +35,10 @@ interface ServingOptions {
   readonly responder: Pick<ResponderOptions, "most" | "longest" | "streams">;
   /** Says which addresses in payloads become references. */
   readonly revive: Expose;
-  /** Writes references. */
-  readonly replace: (object: object) => unknown;
+  /** Writes a reply or an item. */
+  readonly write: (value: unknown) => ReturnType<typeof writePart>;
+  /** Called for a value that was written, and does not leave. */
+  readonly unwrite: () => void;
   readonly versions: Versions | undefined;
 }
 
@@ -61,6 +48,8 @@ export class Serving {
   readonly #outbox: Outbox;
   readonly #exposed = new Map<Address, Exposed>();
   readonly #targets = new Map<number, Called>();
+  /** The numbers that were opened while there were too many: as many as are let in, at most. */
+  readonly #refused = new Set<number>();
   /** The addresses of actors that are exposed under others than their own. */
   readonly #otherNames = new Map<Address, Address[]>();
   /** The doors of addresses that came without a number, the last one that was made at the end. */
@@ -86,7 +75,11 @@ export class Serving {
   open(target: number, at: Address, isLent: boolean, version: unknown): void {
     if (!isAddress(at)) return;
     this.release(target); // A number stands for one address.
-    if (this.#targets.size >= this.#options.mostRefs) return;
+    const { mostRefs } = this.#options;
+    if (this.#targets.size >= mostRefs) {
+      if (this.#refused.size < mostRefs) this.#refused.add(target);
+      return;
+    }
     const found = this.#findSafely(at);
     if (found?.door.isStopped === true || (found === undefined && isLent)) {
       this.#outbox.add(`[${Code.stopped},${target}]`); // It has stopped since it was exposed.
@@ -97,6 +90,7 @@ export class Serving {
   }
 
   release(target: number): void {
+    this.#refused.delete(target);
     const at = this.#targets.get(target)?.at;
     if (at === undefined) return;
     this.#targets.delete(target);
@@ -105,11 +99,11 @@ export class Serving {
     if (found?.targets.size === 0 && !found.isLent) this.#exposed.delete(at);
   }
 
-  /** Remembers that a reference went to the other side. */
-  lend(ref: AnyRef): void {
+  /** Remembers that a reference goes to the other side. False if one did before. */
+  lend(ref: AnyRef): boolean {
     const at = ref.address;
     const known = this.#exposed.get(at);
-    if (known?.isLent === true) return;
+    if (known?.isLent === true) return false;
     const { mostRefs } = this.#options;
     if (this.#lent >= mostRefs) {
       throw new RangeError(`more than ${mostRefs} references would be with the other side: stop actors that are done`);
@@ -117,6 +111,16 @@ export class Serving {
     const exposed = known ?? this.#expose(at, ref, true);
     exposed.isLent = true;
     if (!exposed.door.isStopped) this.#lent++;
+    return true;
+  }
+
+  /** Forgets a reference that was lent and did not go. */
+  takeBack(ref: AnyRef): void {
+    const exposed = this.#exposed.get(ref.address);
+    if (exposed?.isLent !== true) return; // It has stopped, and is told so already.
+    exposed.isLent = false;
+    this.#lent--;
+    if (exposed.targets.size === 0) this.#exposed.delete(ref.address);
   }
 
   /** The actor of this side that a reference of the other side leads to, if it was exposed. */
@@ -191,6 +195,15 @@ export class Serving {
 
   message(target: unknown, frame: Omit<MessageFrame, "kind" | "to">): boolean {
     const { id, pattern, isAwaited, type, payload, metadata, timeLeft, credit, wantsProgress } = frame as MessageFrame; // The rest of one.
+    if (id !== "" && this.#refused.size > 0 && this.#refused.has(target as number)) {
+      const { mostRefs } = this.#options;
+      this.#fail(
+        id,
+        "unreachable",
+        `the other side lets in ${mostRefs} references at once (mostRefs): end some, and make this one anew`,
+      );
+      return true;
+    }
     // A number that stands for nothing is no recipient: its actor may have stopped meanwhile.
     const called = typeof target === "number" ? this.#targets.get(target) : this.#pass(target);
     const to = called?.at as Address;
@@ -288,12 +301,13 @@ export class Serving {
 
   /** Writes a reply or an item. One that cannot travel ends its message, and its sender is told why. */
   #put(id: string, head: string, value: unknown): void {
-    const part = value === undefined ? undefined : writePart(value, this.#options.replace);
+    const part = value === undefined ? undefined : this.#options.write(value);
     const frame = part === undefined ? `${head}]` : "text" in part ? `${head},${part.text}]` : undefined;
     if (frame !== undefined && this.#outbox.fits(frame)) {
       this.#outbox.add(frame);
       return;
     }
+    this.#options.unwrite();
     const reason =
       part !== undefined && "message" in part ? part.message : "It is larger than what may be sent at once.";
     this.#fail(id, "handler-failed", `its reply or item cannot be sent: ${reason}`);
@@ -319,20 +333,11 @@ export class Serving {
     this.#doors.clear();
     this.#otherNames.clear();
     this.#targets.clear();
+    this.#refused.clear();
     this.#lent = 0;
   }
 
   resume(): void {
     this.#responder = this.#respond();
-  }
-}
-
-/** An error as it is told to a side that is trusted: with its stack, so that the failure can be found. */
-function toldOf(thrown: unknown): unknown {
-  try {
-    if (!(thrown instanceof Error)) return String(thrown);
-    return { name: String(thrown.name), message: String(thrown.message), stack: String(thrown.stack) };
-  } catch {
-    return "it threw a value that cannot be told"; // Its getters throw, or it has no text.
   }
 }
