@@ -6,6 +6,7 @@ export interface Job {
   readonly pages: number;
   /** Words of a page. */
   readonly words: number;
+  /** Workers of each machine. */
   readonly workers: number;
   readonly seed: number;
   readonly chaos: boolean;
@@ -26,8 +27,10 @@ export interface Outcome {
   readonly acknowledged: ReadonlySet<number>;
   /** Pages that were sent again. */
   readonly sentAgain: number;
-  /** Workers that were killed. */
+  /** Workers or machines that were killed. */
   readonly kills: number;
+  /** The pages that each machine counted first. */
+  readonly shares: ReadonlyMap<string, number>;
   readonly seconds: number;
 }
 
@@ -65,10 +68,11 @@ const PATIENCE = 120_000;
 /** The work as it proceeds: shows where it is, lets chaos strike, and says when all is there. */
 export class Progress {
   readonly shelf = emptyShelf();
+  readonly shares = new Map<string, number>();
   /** Resolves when all pages are in the store, when none has come for too long, or when the work is to end before. */
   readonly done = Promise.withResolvers<void>();
   readonly #job: Job;
-  readonly #strike: () => boolean;
+  readonly #strike: (node: string) => boolean;
   readonly #patience: number;
   readonly #timer: Timer;
   #begun = performance.now();
@@ -76,8 +80,8 @@ export class Progress {
   #lastKept = this.#begun;
   #strikes = 0;
 
-  /** `strike` kills something, and says whether there was something to kill. */
-  constructor(job: Job, strike: () => boolean, patience = PATIENCE) {
+  /** `strike` kills something, and says whether there was something to kill. Its argument is the node that counted the last page. */
+  constructor(job: Job, strike: (node: string) => boolean, patience = PATIENCE) {
     this.#job = job;
     this.#strike = strike;
     this.#patience = patience;
@@ -100,12 +104,13 @@ export class Progress {
     return (this.#lastKept - this.#begun) / 1000;
   }
 
-  /** Called when the store has taken a page. */
-  readonly onKept = (): void => {
+  /** Called when the store has taken a page that a node counted. */
+  readonly onKept = (node: string): void => {
     const { pages, chaos } = this.#job;
     this.#lastKept = performance.now();
+    this.shares.set(node, (this.shares.get(node) ?? 0) + 1);
     const part = this.shelf.pages.size / pages;
-    if (chaos && part >= (STRIKES[this.#strikes] ?? Number.POSITIVE_INFINITY) && this.#strike()) this.#strikes++;
+    if (chaos && part >= (STRIKES[this.#strikes] ?? Number.POSITIVE_INFINITY) && this.#strike(node)) this.#strikes++;
     if (part >= 1) this.end();
   };
 

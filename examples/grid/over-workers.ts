@@ -51,9 +51,9 @@ export async function countOverWorkers(job: Job): Promise<Outcome> {
     progress.begin();
     const sending = Promise.all(Array.from({ length: UNDER_WAY * job.workers }, sendAll));
     await Promise.race([sending, progress.done.promise]);
-    const { shelf, kills, seconds: taken } = progress;
+    const { shelf, kills, shares, seconds: taken } = progress;
     if (shelf.pages.size === pages) await sending; // The last acknowledgements come behind the last page.
-    return { shelf, acknowledged, sentAgain, kills, seconds: taken };
+    return { shelf, acknowledged, sentAgain, kills, shares, seconds: taken };
   } finally {
     progress.end();
   }

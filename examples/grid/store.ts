@@ -15,8 +15,8 @@ export interface Shelf {
 
 export const emptyShelf = (): Shelf => ({ pages: new Set(), totals: new Map(), marked: 0, unmarked: 0 });
 
-/** A store that keeps each page once: what comes again changes nothing. */
-export function storeOf(shelf: Shelf, onKept: (shelf: Shelf) => void): Factory<SignaturesOf<typeof Store>> {
+/** A store that keeps each page once: what comes again changes nothing. `onKept` gets the node that counted the page; "" is this one. */
+export function storeOf(shelf: Shelf, onKept: (node: string) => void): Factory<SignaturesOf<typeof Store>> {
   return (ctx) => ({
     keep({ page, words, mayRepeat }) {
       if (shelf.pages.has(page)) {
@@ -26,7 +26,7 @@ export function storeOf(shelf: Shelf, onKept: (shelf: Shelf) => void): Factory<S
       }
       shelf.pages.add(page);
       addCounts(shelf.totals, words);
-      onKept(shelf);
+      onKept(String(ctx.metadata?.["envoi.node"] ?? ""));
     },
   });
 }

@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { parseCommand, UsageError } from "../../examples/grid/command-line";
 import { addCounts, countWords, textOf } from "../../examples/grid/corpus";
 import { type Job, judge, type Outcome, Progress } from "../../examples/grid/job";
+import { countOverNats } from "../../examples/grid/over-nats";
 import { countOverWorkers } from "../../examples/grid/over-workers";
 import { Store } from "../../examples/grid/protocols";
 import { emptyShelf, storeOf } from "../../examples/grid/store";
 import { viewOn } from "../../examples/grid/view";
 import { createSystem } from "../../src/index";
+import { hasNats } from "../nats/rooms";
 import { refusalOf } from "./refusal";
 
 const project = join(import.meta.dir, "../..");
@@ -68,6 +70,44 @@ describe("the grid over workers", () => {
   );
 });
 
+describe.skipIf(!hasNats)("the grid over machines", () => {
+  test(
+    "counts the same while whole machines are killed: their pages come again, with the mark, and are kept once",
+    async () => {
+      const said: string[] = [];
+      const options = { pages: 120, workers: 1, threads: true, chaos: true };
+      const job = jobOf({ ...options, say: (line) => void said.push(line) });
+      const outcome = await countOverNats(job);
+      expect({ ...judge(job, outcome), alone: 0 }).toEqual({ lost: 0, missing: 0, wrong: 0, isRight: true, alone: 0 });
+      expect(outcome.kills).toBeGreaterThan(0);
+      expect(said.filter((line) => line.startsWith("kill -9")).length).toBe(outcome.kills);
+      expect(outcome.acknowledged.size).toBe(120);
+      expect(outcome.shelf.marked).toBeGreaterThan(0);
+    },
+    LONG,
+  );
+
+  test(
+    "is found wrong with a store that adds a page again which a killed machine had",
+    async () => {
+      const addsAll: typeof storeOf = (shelf, onKept) => (ctx) => ({
+        keep({ page, words }) {
+          shelf.pages.add(page);
+          addCounts(shelf.totals, words);
+          onKept(String(ctx.metadata?.["envoi.node"]));
+        },
+      });
+      const job = jobOf({ pages: 120, workers: 1, threads: true, chaos: true });
+      const machine = new URL("../../examples/grid/machine.ts", import.meta.url);
+      const outcome = await countOverNats(job, { store: addsAll, machine });
+      const verdict = judge(job, outcome);
+      expect(verdict).toMatchObject({ lost: 0, missing: 0, isRight: false });
+      expect(verdict.wrong).toBeGreaterThan(0);
+    },
+    LONG,
+  );
+});
+
 test("the work of the grid is given up when no page comes any more, and what is missing is told", async () => {
   const said: string[] = [];
   const job = jobOf({ say: (line) => void said.push(line) });
@@ -75,8 +115,8 @@ test("the work of the grid is given up when no page comes any more, and what is 
   progress.shelf.pages.add(0);
   await progress.done.promise;
   expect(said).toEqual(["No page came for 0.001 s: the work is given up."]);
-  const { shelf, kills, seconds } = progress;
-  expect(judge(job, { shelf, acknowledged: new Set([0, 1]), sentAgain: 0, kills, seconds })).toMatchObject({
+  const { shelf, kills, shares, seconds } = progress;
+  expect(judge(job, { shelf, acknowledged: new Set([0, 1]), sentAgain: 0, kills, shares, seconds })).toMatchObject({
     lost: 1,
     missing: 59,
     isRight: false,
@@ -118,7 +158,7 @@ describe("the judge of the grid", () => {
       addCounts(shelf.totals, countWords(textOf(seed, page, words)));
     }
     const acknowledged = new Set(shelf.pages);
-    return { shelf, acknowledged, sentAgain: 0, kills: 0, seconds: 1 };
+    return { shelf, acknowledged, sentAgain: 0, kills: 0, shares: new Map(), seconds: 1 };
   }
   const job = jobOf({ pages: 10 });
 
@@ -189,5 +229,6 @@ test("a wrong command line of the grid gets one sentence", () => {
     expect(refusalOf(() => parseCommand(words), UsageError)).toContain(sentence);
   }
   expect(parseCommand(["--help"])).toBeUndefined();
-  expect(parseCommand(["--chaos"])).toMatchObject({ chaos: true, workers: 4, pages: 800 });
+  expect(parseCommand(["--chaos"])).toMatchObject({ chaos: true, nats: false, workers: 4, pages: 800 });
+  expect(parseCommand(["--nats", "--chaos", "--threads"])).toMatchObject({ nats: true, threads: true, workers: 2 });
 });
