@@ -68,7 +68,7 @@ export {
   parseAddress,
   quote,
 } from "./message/address";
-export { createDeliveryError, type ErrorDetails } from "./message/create-error";
+export { createDeliveryError, type ErrorDetails, isErrorKind } from "./message/create-error";
 export {
   type AskCycleError,
   type AskError,

@@ -1,8 +1,8 @@
 import {
   type Address,
   type AnyRef,
-  type AskError,
   type Expose,
+  isErrorKind,
   type Metadata,
   type Protocol,
   quote,
@@ -101,20 +101,6 @@ export interface Link {
 }
 
 const MOST_REFS = 10_000;
-
-const KINDS: ReadonlySet<unknown> = new Set<AskError["kind"]>([
-  "timeout",
-  "cancelled",
-  "no-recipient",
-  "stopped",
-  "mailbox-full",
-  "unknown-operation",
-  "invalid-payload",
-  "handler-failed",
-  "ask-cycle",
-  "unreachable",
-  "payload-too-large",
-]);
 
 class TextLink implements Link {
   readonly #sending: Sending;
@@ -232,8 +218,8 @@ class TextLink implements Link {
         this.#sending.reply(id, second);
         return true;
       case Code.failure:
-        if (!KINDS.has(second)) return false;
-        this.#sending.fail(id, second as AskError["kind"], revivedVersions(revivedError(third)));
+        if (!isErrorKind(second)) return false;
+        this.#sending.fail(id, second, revivedVersions(revivedError(third)));
         return true;
       case Code.items:
         this.#sending.produce(id, [second]);

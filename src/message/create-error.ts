@@ -79,11 +79,17 @@ const isIssue = (value: unknown): value is Issue =>
   "message" in value &&
   typeof value.message === "string";
 
-const isKind = (kind: unknown): kind is Kind => typeof kind === "string" && Object.hasOwn(KEPT, kind);
+/**
+ * True for the kind of a delivery error: for code that reads errors from elsewhere, such as a transport.
+ *
+ * @example
+ * if (isErrorKind(frame.error)) out.fail(frame.error, frame.detail);
+ */
+export const isErrorKind = (kind: unknown): kind is Kind => typeof kind === "string" && Object.hasOwn(KEPT, kind);
 
 /** The error of a kind that came from elsewhere. A kind that this version does not know is a failed handler. */
 export function errorFrom(kind: string, source: MessageSource, detail: unknown): DeliveryError {
-  if (!isKind(kind)) {
+  if (!isErrorKind(kind)) {
     return deliveryError(
       "handler-failed",
       source,
@@ -106,7 +112,7 @@ export function createDeliveryError<K extends Kind>(
   message: Message,
   ...detail: undefined extends ErrorDetails[K] ? [detail?: ErrorDetails[K]] : [detail: ErrorDetails[K]]
 ): Extract<DeliveryError, { kind: K }> {
-  if (!isKind(kind)) {
+  if (!isErrorKind(kind)) {
     throw new TypeError(`${quote(kind)} is no kind of delivery error; write one of ${Object.keys(KEPT).join(", ")}.`);
   }
   const source: MessageSource = { to: message.to, type: message.type, toMessage: () => message };

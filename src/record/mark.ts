@@ -35,6 +35,11 @@ export class Mark {
     this.#unwritten ??= new Mark(0, this.cause, this.isSampled, null, false);
     return this.#unwritten;
   }
+
+  /** Short: it stands in metadata that are logged. */
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return `Mark(${this.id})`;
+  }
 }
 
 /** The mark of all messages that come from one which was not chosen. */

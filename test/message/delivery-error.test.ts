@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { inspect } from "node:util";
 import { address } from "../../src/message/address";
+import { isErrorKind } from "../../src/message/create-error";
 import { type DeliveryError, deliveryError, isDeliveryError } from "../../src/message/delivery-error";
 import { createMessage, type Message } from "../../src/message/message";
 import { sentenceOf } from "../../src/message/sentence-of";
@@ -255,4 +256,9 @@ test("P18: the stream that a message waited behind, and the keys of its payload,
   expect(waited.length).toBeLessThan(400);
   expect(waited).toContain('the stream "b\\nxxx');
   expect(refused.message).toEndWith("/a\\u000a\\u202e is \\u2028 odd");
+});
+
+test("isErrorKind knows the kinds of errors, and no name that every object has", () => {
+  expect(CASES.map(([kind]) => kind).filter((kind) => !isErrorKind(kind))).toEqual([]);
+  expect(["toString", "constructor", "__proto__", "", "late", 1, null, undefined].filter(isErrorKind)).toEqual([]);
 });

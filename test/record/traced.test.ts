@@ -47,3 +47,28 @@ for (const order of ["before", "behind"]) {
     expect(messages.filter(({ id }) => !ended.has(id))).toEqual([]);
   });
 }
+
+test("metadata that a recorder and a tracer have marked are short where they are logged", async () => {
+  const { system } = createTestSystem();
+  const { tracer } = traced();
+  trace(system, { tracer });
+  const { lines } = record(system, folder());
+  const seen: string[] = [];
+  const tool = system.spawn("tool", Tool, (ctx) => ({
+    get(n) {
+      seen.push(Bun.inspect(ctx.metadata), Bun.inspect(ctx.handsOn));
+      return n;
+    },
+  }));
+  const agent = system.spawn("agent", Agent, (ctx) => ({
+    go: async () => (await ctx.ask(tool, "get", 1)).unwrapOr(0),
+  }));
+  await agent.ask("go");
+  await lines();
+  expect(seen).toHaveLength(2);
+  for (const text of seen) {
+    expect(text).toContain("Scope(00-");
+    expect(text.split("\n").length).toBeLessThan(10);
+  }
+  expect(seen[0]).toContain("Mark(");
+});

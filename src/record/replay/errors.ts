@@ -1,24 +1,8 @@
-import type { DeliveryError, Outgoing } from "../../index";
+import { type DeliveryError, isErrorKind, type Outgoing } from "../../index";
 import type { EndLine } from "../format";
 import { isNode } from "./json";
 
 type Kind = DeliveryError["kind"];
-
-const KINDS: ReadonlySet<string> = new Set<Kind>([
-  "timeout",
-  "cancelled",
-  "no-recipient",
-  "stopped",
-  "mailbox-full",
-  "unknown-operation",
-  "invalid-payload",
-  "handler-failed",
-  "ask-cycle",
-  "unreachable",
-  "payload-too-large",
-]);
-
-const isKind = (kind: unknown): kind is Kind => typeof kind === "string" && KINDS.has(kind);
 
 /** An error that was recorded: of its class, only the name is known. */
 export function errorFrom(recorded: unknown): Error {
@@ -35,7 +19,7 @@ export function errorFrom(recorded: unknown): Error {
 export function failAs(out: Outgoing, { outcome, error, reason, carried }: EndLine): void {
   // The error of a transport is the one that its sender got. That of a handler is the cause of it.
   const kind: unknown = outcome === "dead" ? reason : carried === true ? error?.kind : undefined;
-  if (isKind(kind) && kind !== "handler-failed") out.fail(kind, detailOf(kind, error));
+  if (isErrorKind(kind) && kind !== "handler-failed") out.fail(kind, detailOf(kind, error));
   else out.fail("handler-failed", errorFrom(causeOf(error, kind) ?? error ?? { message: reason }));
 }
 

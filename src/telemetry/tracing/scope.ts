@@ -142,6 +142,11 @@ export class Scope implements Context {
     this.carrier ??= Object.freeze(metadataFor(this, this.baggage ?? baggageIn(this.base)));
     return this.carrier;
   }
+
+  /** Short: it stands in metadata that are logged. */
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return `Scope(${this.traceparent})`;
+  }
 }
 
 function remoteSpan(traceparent: string, state: unknown): SpanContext {
