@@ -266,7 +266,7 @@ test("a reply that cannot be written fails its ask and says why; a stream ends s
 });
 
 test("a payload over the limit is payload-too-large before it is sent; what leaves together is split", async () => {
-  const { room: tea } = room({ maxBytes: 200 });
+  const { room: tea } = room({ maxBytes: 200, far: { maxBytes: 200 } }); // A longer text of the other side is none.
   expect((await tea.ask("any", "é".repeat(100)))._unsafeUnwrapErr()).toMatchObject({
     kind: "payload-too-large",
     limit: 200,
