@@ -47,6 +47,8 @@ export class Serving {
   readonly #options: ServingOptions;
   readonly #outbox: Outbox;
   readonly #exposed = new Map<Address, Exposed>();
+  /** Numbers for addresses that were not exposed yet, such as while a worker starts. */
+  readonly #early = new Map<Address, Set<number>>();
   readonly #targets = new Map<number, Called>();
   /** The numbers that were opened while there were too many: as many as are let in, at most. */
   readonly #refused = new Set<number>();
@@ -86,7 +88,9 @@ export class Serving {
       return;
     }
     this.#targets.set(target, { at, version: typeof version === "string" ? version : undefined });
-    found?.targets.add(target);
+    const targets = found?.targets ?? this.#early.get(at) ?? new Set<number>();
+    if (found === undefined) this.#early.set(at, targets);
+    targets.add(target);
   }
 
   release(target: number): void {
@@ -94,6 +98,8 @@ export class Serving {
     const at = this.#targets.get(target)?.at;
     if (at === undefined) return;
     this.#targets.delete(target);
+    const early = this.#early.get(at);
+    if (early?.delete(target) === true && early.size === 0) this.#early.delete(at);
     const found = this.#exposed.get(at);
     found?.targets.delete(target);
     if (found?.targets.size === 0 && !found.isLent) this.#exposed.delete(at);
@@ -154,8 +160,9 @@ export class Serving {
 
   #expose(at: Address, ref: AnyRef, isLent: boolean): Exposed {
     const door = this.#doorOf(ref);
-    const exposed: Exposed = { door, ref, isLent, targets: new Set() };
+    const exposed: Exposed = { door, ref, isLent, targets: this.#early.get(at) ?? new Set() };
     if (door.isStopped) return exposed; // Its end was told already: somebody else may get the address.
+    this.#early.delete(at);
     this.#exposed.set(at, exposed);
     if (at === ref.address) return exposed;
     const others = this.#otherNames.get(ref.address) ?? [];
@@ -329,11 +336,8 @@ export class Serving {
   /** Gives up what is under way, and forgets what the other side had. */
   lose(cause: unknown): void {
     this.#responder.close(cause);
-    this.#exposed.clear();
-    this.#doors.clear();
-    this.#otherNames.clear();
-    this.#targets.clear();
-    this.#refused.clear();
+    const all = [this.#exposed, this.#doors, this.#otherNames, this.#early, this.#targets, this.#refused];
+    for (const each of all) each.clear();
     this.#lent = 0;
   }
 

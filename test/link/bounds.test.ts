@@ -81,3 +81,25 @@ test("a message that leaves while its own sending loses the connection fails as 
   expect(link.waiting).toBe(0);
   await system.shutdown();
 });
+
+test("an actor that was called before it was there is watched once it is", async () => {
+  const late = createPair();
+  const Clerk = defineProtocol("clerk", { work: { reply: Type.Number() } });
+  const Watching = defineProtocol("watching", { begin: { reply: Type.Null() } });
+  const clerk = late.there.spawn("clerk", Clerk, () => ({ work: () => 1 }));
+  const remote = late.link.ref(clerk.address, Clerk); // Nothing is exposed yet.
+  expect((await remote.ask("work"))._unsafeUnwrapErr().kind).toBe("no-recipient");
+  late.reach(clerk, Clerk);
+  expect((await remote.ask("work"))._unsafeUnwrap()).toBe(1);
+  const ended = Promise.withResolvers<string>();
+  const watching = late.here.spawn("watching", Watching, (ctx) => ({
+    begin() {
+      ctx.watch(remote, ({ reason }) => ended.resolve(reason));
+      return null;
+    },
+  }));
+  await watching.ask("begin");
+  await late.there.stop(clerk);
+  expect(await ended.promise).toBe("stopped");
+  await late.end();
+});
