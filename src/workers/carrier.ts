@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import type { Clock } from "../index";
 import { PROCESS_MARK } from "./control";
 
 /** A thread or a process that runs, and the texts to and from it. */
@@ -22,10 +23,11 @@ export interface Hearing {
 export interface Starting {
   readonly entry: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly clock: Clock;
 }
 
 // A `Worker` of node:worker_threads, because that of the web tells an uncaught error late: after 25 ms instead of 1.4 with a heap of 40 MB.
-export function startThread({ entry, env }: Starting, { onText, onEnd }: Hearing): Carrier {
+export function startThread({ entry, env, clock }: Starting, { onText, onEnd }: Hearing): Carrier {
   const worker = new Worker(entry, { env: { ...process.env, ...env } as Record<string, string> }); // Variables are texts.
   let hasEnded = false;
   const end = (cause: Error): void => {
@@ -37,7 +39,7 @@ export function startThread({ entry, env }: Starting, { onText, onEnd }: Hearing
   worker.on("message", (data: unknown) => {
     if (hasEnded) return;
     if (typeof data === "string") onText(data);
-    else if (typeof data === "number") setImmediate(endBy, data); // Its last message. An error that ended it may be right behind it.
+    else if (typeof data === "number") clock.macrotask(() => endBy(data)); // Its last message. An error that ended it may be right behind it.
   });
   worker.on("error", (thrown: unknown) => {
     const error = thrown instanceof Error ? thrown : Bun.inspect(thrown); // A copy, whose texts are texts.

@@ -95,7 +95,7 @@ export class WorkerMember {
     this.#askedAt = null;
     try {
       const carrier = start(
-        { entry: entryPath, env },
+        { entry: entryPath, env, clock: this.#options.system.clock },
         {
           onText: (text) => this.#carrier === carrier && this.#take(text, self),
           onEnd: (cause) => this.#ended(carrier, cause, self),
