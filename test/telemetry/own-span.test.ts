@@ -90,8 +90,8 @@ for (const manager of ["with", "without"]) {
       system.spawn(id, Session, (ctx) => ({
         async *prompt({ client, sessionId }) {
           await ctx.ask(client.ref, "createTerminal", { sessionId, command: "javascript", args: ["1"] });
+          ctx.onAbort(hasCancelled.resolve); // Before its reader can leave: a producer that waits there is not run again.
           yield agentText("begun");
-          ctx.onAbort(hasCancelled.resolve);
           await hasCancelled.promise;
         },
       })),
