@@ -25,8 +25,8 @@ const METHODS = new Set(["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH",
 
 /**
  * Makes a span of each HTTP request, for the option `around` of a gateway: below the span of the client (`traceparent`), by OpenTelemetry's
- * conventions for HTTP servers, with the route, and neither query nor headers. With `trace`, the messages that the request sends are
- * below it. The span of a stream ends when its response begins. A request whose `traceparent` says that it is not sampled gets none.
+ * conventions for HTTP servers, with the route, and neither query nor headers. `url.path` is the path as it was sent: where paths hold secrets,
+ * let a span processor change it in `onStart`. With `trace`, the messages that the request sends are below it. The span of a stream ends when its response begins. A request whose `traceparent` says that it is not sampled gets none.
  *
  * @throws TypeError when the tracer is none.
  * @example

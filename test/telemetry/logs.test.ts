@@ -187,6 +187,24 @@ describe("what a system logs", () => {
     expect(JSON.stringify(lines)).not.toContain("the secret");
   });
 
+  test.each([
+    ["pino's own serializer", {}, []],
+    [
+      "errWithCause",
+      { serializers: { err: pino.stdSerializers.errWithCause } },
+      [1, 2, 3, 4].flatMap((depth) => ["message", "stack"].map((part) => `err${".cause".repeat(depth)}.${part}`)),
+    ],
+  ])("by redact, the texts of an error and of its causes are in no line: %s", (_, options, deeper) => {
+    const { lines, log } = pinoLines({ ...options, redact: ["err.message", "err.stack", ...deeper] });
+    const errorOf = (depth: number): Error =>
+      new Error(`secret ${depth}`, depth < 6 ? { cause: errorOf(depth + 1) } : { cause: "secret 7" });
+    pinoLogger(log).error("It failed", { cause: errorOf(0) });
+    pinoLogger(log).error("They failed", { err: new AggregateError([new Error("secret 1")], "secret 0") });
+    expect(lines.map(({ msg }) => msg)).toEqual(["It failed", "They failed"]);
+    expect(lines[0]?.["err"]).toMatchObject({ type: "Error", message: "[Redacted]", stack: "[Redacted]" });
+    expect(JSON.stringify(lines)).not.toContain("secret");
+  });
+
   test("a failure of a stream or an ask that somebody else logs is told with the handler and its trace", async () => {
     const { lines, log } = pinoLines();
     const logger = pinoLogger(log);

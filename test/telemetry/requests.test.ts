@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { context } from "@opentelemetry/api";
-import { createSystem, defineProtocol, Type } from "envoi";
+import {
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  type SpanProcessor,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import { createSystem, defineProtocol, Type, traceOf } from "envoi";
 import { createGateway } from "envoi/http";
-import { trace, traceRequests } from "envoi/telemetry";
+import { SCOPE, trace, traceRequests } from "envoi/telemetry";
 import { installContextManager, traced } from "./traced";
 
 beforeAll(installContextManager);
@@ -89,4 +95,49 @@ test("a failure of the service is an error of the span, and a mistake of the cli
 
 test("a tracer is asked for", () => {
   expect(() => traceRequests({} as never)).toThrow("The tracer of traceRequests is one of OpenTelemetry");
+});
+
+test("a span processor changes the path of a request before an exporter has it", async () => {
+  const exporter = new InMemorySpanExporter();
+  const withoutTokens: SpanProcessor = {
+    onStart(span) {
+      const path = span.attributes["url.path"];
+      if (typeof path === "string") span.setAttribute("url.path", path.replace(/^\/invite\/[^/]+/, "/invite/:token"));
+    },
+    onEnd() {},
+    forceFlush: () => Promise.resolve(),
+    shutdown: () => Promise.resolve(),
+  };
+  const provider = new TracerProvider({ spanProcessors: [withoutTokens, new SimpleSpanProcessor({ exporter })] });
+  const gateway = createGateway(createSystem(), {
+    expose: {},
+    around: traceRequests({ tracer: provider.getTracer(SCOPE) }),
+  });
+  await gateway.fetch(new Request("http://shop.test/invite/s3cret/accept"));
+  const [span, ...others] = exporter.getFinishedSpans();
+  expect(others).toEqual([]);
+  expect(span?.attributes["url.path"]).toBe("/invite/:token/accept");
+  expect(JSON.stringify([span?.name, span?.attributes])).not.toContain("s3cret");
+});
+
+test("a handler that calls another service by fetch hands on its own span", async () => {
+  const { tracer, spans } = traced();
+  const seen: (string | null)[] = [];
+  using server = Bun.serve({
+    port: 0,
+    fetch({ headers }) {
+      seen.push(headers.get("traceparent"));
+      return new Response("42");
+    },
+  });
+  const system = createSystem();
+  trace(system, { tracer });
+  const counter = system.spawn("counter", Counter, (ctx) => ({
+    add: async () => Number(await (await fetch(server.url, { headers: { ...traceOf(ctx.handsOn) } })).text()),
+  }));
+  expect((await counter.ask("add", 1)).unwrapOr(0)).toBe(42);
+  await counter.ask("add", 1, { metadata: { traceparent: `00-${TRACE}-b7ad6b7169203331-01` } });
+  await system.shutdown();
+  expect(seen).toEqual(spans().map((span) => `00-${span.spanContext().traceId}-${span.spanContext().spanId}-01`));
+  expect(seen[1]).toStartWith(`00-${TRACE}-`);
 });

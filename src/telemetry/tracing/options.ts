@@ -1,5 +1,6 @@
 import type { Tracer } from "@opentelemetry/api";
-import { quote } from "../../index";
+import { checkOptions, type OptionChecks, option } from "../../index";
+import { withMethods } from "../checks";
 
 /** The options of a tracer. */
 export interface TraceOptions {
@@ -21,24 +22,17 @@ export interface TraceOptions {
   readonly sampleByAttributes?: boolean;
 }
 
-const FLAGS = ["signals", "items", "queueTime", "sampleByAttributes"] as const;
+const EXAMPLE = "{ tracer: provider.getTracer(SCOPE) }";
+const CHECKS: OptionChecks<TraceOptions> = {
+  tracer: withMethods(`is one of OpenTelemetry: ${EXAMPLE}`, "startSpan"),
+  signals: option.flag,
+  items: option.flag,
+  queueTime: option.flag,
+  sampleByAttributes: option.flag,
+};
 
 /** Throws a TypeError where the options are invalid. */
 export function checkTraceOptions(options: TraceOptions): void {
-  const example = "trace(system, { tracer: provider.getTracer(SCOPE) })";
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(`The options of a tracer are an object: ${example}; got ${quote(options)}.`);
-  }
-  if (typeof options.tracer?.startSpan !== "function") {
-    throw new TypeError(`tracer is one of OpenTelemetry: ${example}; got ${quote(options.tracer)}.`);
-  }
-  for (const flag of FLAGS) {
-    if (options[flag] !== undefined && typeof options[flag] !== "boolean") {
-      throw new TypeError(`${flag} is true or false; got ${quote(options[flag])}.`);
-    }
-  }
-  const unknown = Object.keys(options).find((key) => key !== "tracer" && !(FLAGS as readonly string[]).includes(key));
-  if (unknown !== undefined) {
-    throw new TypeError(`A tracer has no option ${quote(unknown)}; it has tracer, ${FLAGS.join(", ")}.`);
-  }
+  checkOptions(options, CHECKS, "a tracer", EXAMPLE);
+  if (options.tracer === undefined) CHECKS.tracer(undefined, "tracer", "a tracer");
 }
