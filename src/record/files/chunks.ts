@@ -5,10 +5,13 @@ import { isCompressed } from "./names";
 
 const CHUNK = 256 * 1024;
 
-/** A piece of a file's text, or the reason why some of it cannot be read. `isTorn`: the file ends where it should not. */
+/**
+ * A piece of a file's text, or the reason why some of it cannot be read. `isLast`: nothing behind it can be. `isCut`: the file ends where it
+ * should not.
+ */
 export type Chunk =
-  | { readonly bytes: Uint8Array; readonly wrong?: undefined; readonly isTorn?: undefined }
-  | { readonly bytes?: undefined; readonly wrong: string; readonly isTorn: boolean };
+  | { readonly bytes: Uint8Array; readonly wrong?: undefined }
+  | { readonly bytes?: undefined; readonly wrong: string; readonly isLast: boolean; readonly isCut: boolean };
 
 /** Reads a file piece by piece; a compressed one is decompressed, frame by frame. */
 export const chunksOf = (path: string): AsyncGenerator<Chunk> => (isCompressed(path) ? contents(path) : pieces(path));
@@ -37,16 +40,17 @@ async function* contents(path: string): AsyncGenerator<Chunk> {
       begun.add(bytes);
       for (let frame = begun.take(); frame !== null; frame = begun.take()) {
         const content = await contentOf(frame);
-        yield content === null ? { wrong: "has a broken zstd frame", isTorn: false } : { bytes: content };
+        yield content === null ? { wrong: "has a broken zstd frame", isLast: false, isCut: false } : { bytes: content };
       }
     }
   } catch (error) {
     if (!(error instanceof FrameError)) throw error;
     // The beginning of the next frame is not known.
-    yield { wrong: `${error.message}; nothing behind them can be read`, isTorn: true };
+    yield { wrong: `${error.message}; nothing behind them can be read`, isLast: true, isCut: false };
     begun = new Begun();
   }
-  if (begun.length > 0) yield { wrong: "ends within a zstd frame, which was not written whole", isTorn: true };
+  if (begun.length === 0) return;
+  yield { wrong: "ends within a zstd frame, which was not written whole", isLast: true, isCut: true };
 }
 
 async function contentOf(frame: Uint8Array): Promise<Uint8Array | null> {

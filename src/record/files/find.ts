@@ -16,12 +16,20 @@ export interface RecordingParts {
   readonly parts: readonly [RecordingPart, ...RecordingPart[]];
   /** Files that a crash has left without a whole header, behind the last part. */
   readonly torn: readonly string[];
+  /** Files beside them that are none by what they hold, and are its parts by their names. */
+  readonly refused: readonly Refused[];
+}
+
+/** A file that is no recording, and the reason. */
+export interface Refused {
+  readonly path: string;
+  readonly error: RecordingError;
 }
 
 /** The recordings that were looked for, and the files among them that are none. */
 export interface Found {
   readonly recordings: readonly RecordingParts[];
-  readonly refused: readonly { readonly path: string; readonly error: RecordingError }[];
+  readonly refused: readonly Refused[];
 }
 
 /**
@@ -97,7 +105,7 @@ async function partsTo(to: string): Promise<string[]> {
 
 async function grouped(paths: readonly string[]): Promise<Found> {
   const byId = new Map<string, RecordingPart[]>();
-  const refused: { path: string; error: RecordingError }[] = [];
+  const refused: Refused[] = [];
   const torn: string[] = [];
   for (const path of paths.toSorted()) {
     try {
@@ -111,10 +119,8 @@ async function grouped(paths: readonly string[]): Promise<Found> {
   const recordings = [...byId.values()].map((found): RecordingParts => {
     const parts = found.toSorted((a, b) => a.header.part - b.header.part) as [RecordingPart, ...RecordingPart[]]; // As many.
     const stem = join(dirname(parts[0].path), sharedStem(parts[0].path));
-    const left = torn.filter(
-      (path) => join(dirname(path), sharedStem(path)) === stem && !parts.some((each) => each.path === path),
-    );
-    return { parts, torn: left };
+    const isBeside = (path: string): boolean => join(dirname(path), sharedStem(path)) === stem;
+    return { parts, torn: torn.filter(isBeside), refused: refused.filter(({ path }) => isBeside(path)) };
   });
   const known = new Set(recordings.flatMap((each) => each.torn));
   for (const path of torn) {

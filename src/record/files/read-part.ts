@@ -1,6 +1,7 @@
 import { type HeaderLine, type ReadLine, type RecordingLine, readLine } from "../format";
 import { chunksOf } from "./chunks";
 import { RecordingError, type RecordingFault } from "./faults";
+import { Room } from "./room";
 import { type TextLine, TextLines } from "./text-lines";
 
 /** The most lines that are read before they are given on. */
@@ -14,9 +15,9 @@ export type PartLine =
 /**
  * The lines of a file, its header first. They come in lists, since each wait costs as much as a line.
  *
- * @throws RecordingError when it is no recording, or one of a later format.
+ * @throws RecordingError when it is no recording, or one of a later format, or has more than there is room for.
  */
-export async function* readPart(path: string): AsyncGenerator<readonly PartLine[]> {
+export async function* readPart(path: string, room = new Room(Infinity)): AsyncGenerator<readonly PartLine[]> {
   const lines = new TextLines();
   let number = 0;
   const fault = (kind: RecordingFault["kind"], sentence: string): PartLine => ({
@@ -29,8 +30,10 @@ export async function* readPart(path: string): AsyncGenerator<readonly PartLine[
     if (read.line !== undefined) return { line: read.line };
     return fault("broken", `Line ${number} of ${path} ${read.wrong}; it was passed over.`);
   };
-  for await (const { bytes, wrong, isTorn } of chunksOf(path)) {
-    if (bytes !== undefined) {
+  for await (const chunk of chunksOf(path)) {
+    if (chunk.bytes !== undefined) {
+      const { bytes } = chunk;
+      room.take(bytes.length, path);
       let some: PartLine[] = []; // A compressed file may have so many empty lines that they do not fit into memory.
       for (const text of lines.read(bytes)) {
         if (some.push(partLine(text)) < AT_ONCE) continue;
@@ -40,7 +43,8 @@ export async function* readPart(path: string): AsyncGenerator<readonly PartLine[
       if (some.length > 0) yield some;
     } else {
       if (lines.drop()) number++;
-      yield [fault(isTorn ? "torn" : "broken", `${path} ${wrong}, behind line ${number}.`)];
+      if (number === 0 && !chunk.isCut) throw new RecordingError(`${path} is no recording: it ${chunk.wrong}.`);
+      yield [fault(chunk.isLast ? "torn" : "broken", `${path} ${chunk.wrong}, behind line ${number}.`)];
     }
   }
   const last = lines.end();

@@ -2,6 +2,7 @@ import type { RecordingLine } from "../format";
 import { RecordingError, type RecordingFault } from "./faults";
 import { partsOf } from "./find";
 import { readPart } from "./read-part";
+import { Room } from "./room";
 
 /** Faults that are told one by one. */
 const MOST_FAULTS = 100;
@@ -17,13 +18,15 @@ const MOST_FAULTS = 100;
  */
 export class RecordingReader implements AsyncIterable<RecordingLine> {
   readonly #where: string;
+  readonly #most: number;
   #faults: RecordingFault[] = [];
   #faultCount = 0;
   #paths: string[] = [];
   #isClosed = false;
 
-  constructor(where: string) {
+  constructor(where: string, most = Infinity) {
     this.#where = where;
+    this.#most = most;
   }
 
   /** The files, in order. */
@@ -54,13 +57,14 @@ export class RecordingReader implements AsyncIterable<RecordingLine> {
   /**
    * The lines of all parts in order, without the headers of later parts. Each loop reads from the beginning.
    *
-   * @throws RecordingError when there is no such recording, or it is one of a later format.
+   * @throws RecordingError when there is no such recording, or it is one of a later format, or larger than it may be.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<RecordingLine, void> {
     [this.#faults, this.#faultCount, this.#isClosed] = [[], 0, false];
     const found = await partsOf(this.#where);
     if (found === undefined) throw new RecordingError(`There is no recording at ${this.#where}.`);
     this.#paths = found.parts.map(({ path }) => path);
+    const room = new Room(this.#most);
     let lines = 0;
     // Parts that rotate.keep has deleted are not missing.
     const oldest = found.parts.at(-1)?.header.oldest ?? 1;
@@ -73,7 +77,7 @@ export class RecordingReader implements AsyncIterable<RecordingLine> {
         this.#add({ kind: "broken", path, sentence: `${path} is part ${header.part} once more; it was passed over.` });
         continue;
       }
-      for await (const read of readPart(path)) {
+      for await (const read of readPart(path, room)) {
         for (const { line, fault } of read) {
           if (fault !== undefined) this.#add(fault);
           else if (line.kind !== "header") {
@@ -89,6 +93,7 @@ export class RecordingReader implements AsyncIterable<RecordingLine> {
       if (Bun.file(path).size === 0) continue; // The next part, opened and not begun: nothing is lost.
       this.#add({ kind: "torn", path, line: 1, sentence: `${path} ends within its header: it holds nothing.` });
     }
+    for (const { path, error } of found.refused) this.#add({ kind: "broken", path, line: 1, sentence: error.message });
   }
 
   #addMissing(path: string, first: number, last: number): void {

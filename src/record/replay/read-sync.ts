@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { RecordingError } from "../files/faults";
 import { FrameError, frameAt } from "../files/frames";
 import { compressed, isCompressed, seriesOf, sharedStem } from "../files/names";
+import { MOST_HELD, Room } from "../files/room";
 import { type TextLine, TextLines } from "../files/text-lines";
 import { type HeaderLine, type RecordingLine, readLine } from "../format";
 import { Tape } from "./tape";
@@ -11,8 +12,6 @@ import { Tape } from "./tape";
 
 /** Bytes that are read from a file at a time, at least. */
 const PIECE = 256 * 1024;
-/** Most bytes of a recording that is held in memory, decompressed: 1 GB. */
-const MOST = 2 ** 30;
 
 interface Part {
   readonly header: HeaderLine;
@@ -27,15 +26,16 @@ interface Part {
  * @param most the most bytes that it may have, decompressed.
  * @throws RecordingError when there is no such recording, or it is of a later format, or larger.
  */
-export function readTape(given: string, most = MOST): Tape {
+export function readTape(given: string, most = MOST_HELD): Tape {
   const path = partTo(given);
-  const room = { left: most };
+  const room = new Room(most);
   const first = readPart(path, room);
   const { recording } = first.header;
   const parts = new Map([[first.header.part, first]]);
   let faults = 0;
   for (const each of siblingsOf(path)) {
     const header = headerOf(each);
+    if (header === undefined && statSync(each).size > 0) faults++; // An empty one was opened, and not begun.
     if (header?.recording !== recording) continue;
     if (parts.has(header.part))
       faults++; // A copy of a part that was read.
@@ -61,7 +61,7 @@ function partTo(to: string): string {
 /** The header of a file, of which no more than its beginning is read; undefined for a file that has none. */
 export function headerOf(path: string): HeaderLine | undefined {
   try {
-    for (const read of linesOf(path, { left: MOST })) return headerIn(path, read);
+    for (const read of linesOf(path, new Room(MOST_HELD))) return headerIn(path, read);
     return undefined;
   } catch (thrown) {
     if (thrown instanceof RecordingError) return undefined;
@@ -98,11 +98,6 @@ function headerIn(path: string, read: RecordingLine | string): HeaderLine {
   return read;
 }
 
-/** The bytes that may still be read, of all parts together. */
-interface Room {
-  left: number;
-}
-
 /** The lines of a file, and for each place that cannot be read the reason. */
 function* linesOf(path: string, room: Room): Generator<RecordingLine | string> {
   const reader = new TextLines();
@@ -112,11 +107,7 @@ function* linesOf(path: string, room: Room): Generator<RecordingLine | string> {
       yield content;
       continue;
     }
-    room.left -= content.length;
-    if (room.left < 0) {
-      const sentence = `${path} is too large to be held in memory: replay a recording of less (include, sample, rotate.maxBytes).`;
-      throw new RecordingError(sentence);
-    }
+    room.take(content.length, path);
     for (const text of reader.read(content)) yield lineIn(text);
   }
   const last = reader.end();

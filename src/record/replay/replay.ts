@@ -8,7 +8,8 @@ import {
   type ShutdownReport,
   type System,
 } from "../../index";
-import { readRecording } from "../files/read-recording";
+import { RecordingReader } from "../files/read-recording";
+import { MOST_HELD } from "../files/room";
 import type { RecordingLine } from "../format";
 import type { RecorderOptions } from "../options";
 import { randomFrom } from "../random";
@@ -80,7 +81,7 @@ export interface ReplayOptions extends Omit<ValueWriterOptions, "key"> {
  * @param recording the path of a recording, or its lines.
  * @returns a report: `isSame`, the deviations, and all of it as text by `String(report)`.
  * @throws TypeError or RangeError when an option is invalid, or `key` is not that of the recording; RecordingError when there is no such
- * recording or it is of a later format; and any error of `setup`.
+ * recording, it is of a later format or has more than 1 GB, decompressed; and any error of `setup`.
  * @example
  * const report = await replay("recordings/run.ndjson", {
  *   setup({ clock, random, recorder }) {
@@ -185,9 +186,10 @@ export function checkReplayOptions(options: unknown): asserts options is ReplayO
   FUNCTION(options.setup, "setup", "a replay"); // It must be there.
 }
 
-async function tapeOf(recording: string | Iterable<RecordingLine>): Promise<Tape> {
+/** A recording in memory. @throws RecordingError where it has more than so many bytes, decompressed. */
+export async function tapeOf(recording: string | Iterable<RecordingLine>, most = MOST_HELD): Promise<Tape> {
   if (typeof recording !== "string") return new Tape("the recording", recording);
-  const reader = readRecording(recording);
+  const reader = new RecordingReader(recording, most);
   const lines = await Array.fromAsync(reader);
   const notes = reader.faults.map(({ sentence }) => sentence);
   const more = reader.faultCount - notes.length;

@@ -3,6 +3,7 @@ import { appendFileSync, copyFileSync, readFileSync, truncateSync, writeFileSync
 import { createSystem, defineProtocol } from "../../../src/index";
 import { readRecording, recorder } from "../../../src/record/index";
 import { headerOf, readTape } from "../../../src/record/replay/read-sync";
+import { tapeOf } from "../../../src/record/replay/replay";
 import { folders } from "../recorded";
 
 const folder = folders();
@@ -33,6 +34,8 @@ describe("a recording that is read at once", () => {
       const path = await recorded(compress);
       expect(readTape(path).messages.size).toBe(10);
       expect(() => readTape(path, 500)).toThrow("is too large to be held in memory: replay a recording of less");
+      expect((await tapeOf(path)).messages.size).toBe(10);
+      await expect(tapeOf(path, 500)).rejects.toThrow("is too large to be held in memory: replay a recording of less");
     },
   );
 
@@ -41,6 +44,7 @@ describe("a recording that is read at once", () => {
     const room = readFileSync(path).length * 100;
     for (let frame = 0; frame < 50; frame++) appendFileSync(path, Bun.zstdCompressSync(Buffer.alloc(1_000_000, "\n")));
     expect(() => readTape(path, room)).toThrow("is too large");
+    await expect(tapeOf(path, room)).rejects.toThrow("is too large");
   });
 
   test("has a copy of a part once, and says so", async () => {
@@ -57,6 +61,7 @@ describe("a recording that is read at once", () => {
     bytes.fill(0xff, 12, 20);
     writeFileSync(path, bytes);
     expect(() => readTape(path)).toThrow(/is no recording: its first line (?:has|ends)/);
+    await expect(Array.fromAsync(readRecording(path))).rejects.toThrow("is no recording: it has a broken zstd frame.");
   });
 
   test("loses a broken frame alone", async () => {
@@ -79,4 +84,20 @@ test("an empty next part, as an exit leaves it, is no fault of a recording", asy
   const reader = readRecording(path);
   expect((await Array.fromAsync(reader)).length).toBeGreaterThan(10);
   expect(reader.faults).toEqual([]);
+});
+
+test.each([
+  ["a frame", "zstd", (bytes: Uint8Array) => bytes.fill(0xff, 12, 20)],
+  ["the beginning of the file", "zstd", (bytes: Uint8Array) => bytes.fill(0, 0, 8)],
+  ["a line", false, (bytes: Uint8Array) => bytes.fill(0, 0, 8)],
+] as const)("a next part whose header is lost, by %s, is told", async (_, compress, harm) => {
+  const path = await recorded(compress);
+  const next = path.replace(".ndjson", ".2.ndjson");
+  writeFileSync(next, harm(new Uint8Array(readFileSync(path))));
+  const reader = readRecording(path);
+  expect((await Array.fromAsync(reader)).length).toBeGreaterThan(10);
+  expect(reader.faults).toEqual([
+    { kind: "broken", path: next, line: 1, sentence: expect.stringContaining(`${next} is no recording: it`) },
+  ]);
+  expect(readTape(path).notes).toEqual(["One place of the files cannot be read."]);
 });
