@@ -40,6 +40,18 @@ const TEXTS: Record<string, readonly string[]> = {
     `ALTER ROLE ada WITH PASSWORD '${SECRET}'`,
     `ALTER ROLE ada PASSWORD 'it''s ${SECRET}'`,
   ],
+  "escapes of HTML": [
+    `password&#61;${SECRET}`,
+    `api_key&#x3d;${SECRET}&amp;page&#61;2`,
+    `&quot;password&quot;:&quot;${SECRET}&quot;`,
+    `&amp;quot;password&amp;quot;: &amp;quot;${SECRET}&amp;quot;`,
+    `a &lt;password&gt;${SECRET}&lt;/password&gt;`,
+  ],
+  "escapes of JSON in a text that is none": [
+    `say {"pass\\u0077ord":"${SECRET}"} now`,
+    `say {\\u0022token\\u0022:\\u0022${SECRET}\\u0022} now`,
+    `"{\\\\u0022token\\\\u0022:\\\\u0022${SECRET}\\\\u0022}" and more`,
+  ],
   "an entry": [
     `- name: DB_PASSWORD\n  value: ${SECRET}\n`,
     `- name: DB_PASSWORD\n  value: "${SECRET}"\n`,
@@ -129,6 +141,8 @@ describe("a secret in a value is redacted", () => {
     "a long option of curl": ["curl", "--user", `ada:${SECRET}`],
     "the words of sshpass": ["sshpass", "-p", SECRET, "ssh", "host"],
     "one word of sshpass": { argv: ["sshpass", `-p${SECRET}`, "ssh"] },
+    "the words of docker": ["docker", "login", "-u", "ada", "-p", SECRET, "example.com"],
+    "the words of podman": ["/usr/bin/podman", "login", `-p${SECRET}`],
     "the words of mysql": ["mysql", "-uroot", `-p${SECRET}`, "shop"],
     "the words of redis-cli": ["redis-cli", "-a", SECRET],
     "a private key in lines": [
@@ -161,6 +175,11 @@ describe("a secret in a value is redacted", () => {
       }
     });
   }
+
+  test("and a port of a container is written", () => {
+    const words = ["docker", "run", "-p", "8080:80", "image"];
+    expect(written(words)).toBe(JSON.stringify(words));
+  });
 
   test("and what follows a private key in lines is written", () => {
     const lines = ["a", "-----BEGIN PRIVATE KEY-----", SECRET, "-----END PRIVATE KEY-----", "b"];

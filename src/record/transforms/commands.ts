@@ -13,7 +13,16 @@ interface Command {
   readonly isPair: boolean;
 }
 
+/** Commands of which one subcommand takes a password: -p is a port elsewhere. */
+const CONTAINERS: Command = {
+  name: /^(?:docker|podman)$/,
+  option: /(?!)/g,
+  item: /^(?!)/,
+  whole: /^(?!)/,
+  isPair: false,
+};
 const COMMANDS: readonly Command[] = [
+  CONTAINERS,
   {
     name: /^curl$/,
     option: /(?<=[\s"'`,])(?:-[a-zB-Z0-9#]{0,8}[uU]|--(?:proxy-)?user)(?=[\s"'`=,\w])/g,
@@ -31,12 +40,12 @@ const COMMANDS: readonly Command[] = [
     isPair: false,
   },
   { name: /^redis-cli$/, option: /(?<=[\s"'`,])-a(?=[\s"',])/g, item: /^-a$/, whole: /^(?!)/, isPair: false },
-  { name: / login$/, option: /(?<=[\s"'`,])-p(?=[\s"',=])/g, item: /^(?!)/, whole: /^(?!)/, isPair: false },
+  { name: / login$/, option: /(?<=[\s"'`,])-p(?=[\s"',=])/g, item: /^-p$/, whole: /^-p./, isPair: false },
 ];
 const NAMES =
   /(?<![\w.-])(curl|sshpass|(?:mysql|mariadb)(?:-?[a-z]{1,16}){0,2}|redis-cli|(?:docker|podman) login)(?=(?:\.exe)?[\s"'`,])/g;
 const LONGEST_ITEM = 256;
-const ITEM = /^(?:.*[\\/])?(curl|sshpass|mysql[a-z]{0,16}|mariadb[a-z-]{0,16}|redis-cli)(?:\.exe)?$/;
+const ITEM = /^(?:.*[\\/])?(curl|sshpass|docker|podman|mysql[a-z]{0,16}|mariadb[a-z-]{0,16}|redis-cli)(?:\.exe)?$/;
 /** Between an option and its value: in a shell, or in a list of texts. */
 const BETWEEN = /(?:\\{0,4}["'`],\s{0,64}|[\s=]|\\\r?\n){0,64}(\\{0,4}["'`]|)/y;
 const WORD = /[^\s"'`<>]*/y;
@@ -84,8 +93,9 @@ function wordBehind(text: string, from: number): { readonly start: number; reado
   return { start, end: WORD.lastIndex };
 }
 
-/** The command that an item of a list names; undefined for any other text. */
-export function commandOfItem(item: string): Command | undefined {
+/** The command that an item of a list names, or makes of the command before it; undefined for any other text. */
+export function commandOfItem(item: string, before?: Command): Command | undefined {
+  if (item === "login" && before === CONTAINERS) return commandOf("docker login");
   const name = item.length > LONGEST_ITEM ? undefined : ITEM.exec(item)?.[1];
   return name === undefined ? undefined : commandOf(name);
 }

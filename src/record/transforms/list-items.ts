@@ -59,7 +59,7 @@ export class ListItems {
     }
     this.#isInKey = opensPrivateKey(item);
     if (this.#command !== undefined && isPasswordOf(this.#command, this.#before, item)) return PASSWORD;
-    this.#command = commandOfItem(item) ?? this.#command;
+    this.#command = commandOfItem(item, this.#command) ?? this.#command;
     return null;
   }
 }

@@ -48,7 +48,7 @@ const MARKS: readonly string[] = [
     "xox",
     "xapp-",
   ],
-  ...["curl", "mysql", "mariadb", "redis-cli", "docker login", "podman login", "identified by", "identified with"],
+  ...["curl", "mysql", "mariadb", "redis-cli", "docker", "podman", "identified by", "identified with"],
   ...["akia", "asia", "aiza", "ya29.", "whsec_", "shpat_", "shpss_", "pypi-", "dop_v1_", "age-secret", "hooks.slack"],
 ];
 

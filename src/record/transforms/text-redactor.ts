@@ -59,7 +59,15 @@ export class TextRedactor {
     const named = redactNamedValues(text, this.#isOn, this.#redacted);
     const plain = redactCredentials(named, this.#isOn, this.#redacted);
     if (layer >= MOST_LAYERS) return plain;
-    return this.#redactPercents(this.#redactRuns(plain, layer), layer);
+    return this.#redactEscapes(this.#redactPercents(this.#redactRuns(plain, layer), layer), layer);
+  }
+
+  /** Escapes of JSON in a text that is none, and of HTML: where they hide a credential, the text is written without them. */
+  #redactEscapes(text: string, layer: number): string {
+    if (!ESCAPED.test(text)) return text;
+    const plain = withoutEscapes(text);
+    const redacted = this.redact(plain, layer + 1);
+    return redacted === plain ? text : redacted;
   }
 
   /** Base64 and hex: a run that says something with a credential in it is redacted as a whole. */
@@ -211,6 +219,19 @@ const RUNS = /[A-Za-z0-9+/_-]{16,}(?:\r?\n[A-Za-z0-9+/_-]{16,})*(?:\r?\n[A-Za-z0
 const HEX = /(?:[0-9a-fA-F]{2}){8,}/;
 const PERCENT = /%[0-9a-fA-F]{2}/;
 const WORDS = /[^\s"'`<>]+/g;
+
+/** A character of ASCII that can be printed, as JSON or HTML escapes it. A text in a text of JSON has more backslashes. */
+const ESCAPED =
+  /\\u00[2-7][0-9a-fA-F]|&(?:quot|apos|amp|lt|gt|colon|equals|#0{0,4}[0-9]{2,3}|#[xX]0{0,4}[2-7][0-9a-fA-F]);/;
+const ESCAPES = /\\{1,8}u00([2-7][0-9a-fA-F])|&(?:([a-z]+)|#0{0,4}([0-9]{2,3})|#[xX]0{0,4}([2-7][0-9a-fA-F]));/g;
+const ENTITIES = new Map(Object.entries({ quot: '"', apos: "'", amp: "&", lt: "<", gt: ">", colon: ":", equals: "=" }));
+
+const withoutEscapes = (text: string): string =>
+  text.replace(ESCAPES, (whole, hex?: string, name?: string, decimal?: string, hexadecimal?: string) => {
+    if (name !== undefined) return ENTITIES.get(name) ?? whole;
+    const code = decimal === undefined ? Number.parseInt(hex ?? hexadecimal ?? "", 16) : Number(decimal);
+    return code >= 0x20 && code < 0x7f ? String.fromCharCode(code) : whole;
+  });
 
 function holdsText(value: unknown, depth: number): boolean {
   if (typeof value === "string") return value !== "";
