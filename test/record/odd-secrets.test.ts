@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { createSystem, defineProtocol, Type } from "../../src/index";
+import { recorder, redact, type Transform } from "../../src/record/index";
 import { ValueWriter } from "../../src/record/values/value-writer";
+import { folders } from "./recorded";
 
+const folder = folders();
 const SECRET = "Zq7hunter2Xv";
 const PLACE = { address: "@(a)", operation: "o", part: "payload" } as const;
 
@@ -24,6 +29,33 @@ const TEXTS: Record<string, readonly string[]> = {
     `redis-cli -h cache -a ${SECRET} ping`,
     `docker login -u ada -p ${SECRET} example.com`,
     `podman login -p "${SECRET}" example.com`,
+    `docker login -u ada -p${SECRET} example.com`,
+    `docker --debug --config=/tmp/x login -p ${SECRET}`,
+    `spawn("docker", ["login", "-u", "ada", "-p", "${SECRET}"])`,
+    `curl -u ada:'${SECRET}' x`,
+    `curl -u "ada":"${SECRET}" x`,
+    `curl -u "ada":${SECRET} x`,
+  ],
+  "a text with entities of HTML": [
+    `password=&quot;${SECRET}&quot;`,
+    `{&#34;password&#34;:&#34;${SECRET}&#34;}`,
+    `&#x22;password&#X22;: &#x22;${SECRET}&#x22;`,
+    `&#112;ass&#119;ord=${SECRET}`,
+    `&lt;password&gt;${SECRET}&lt;/password&gt;`,
+    `&amp;lt;password&amp;gt;${SECRET}`,
+    `password&equals;${SECRET}`,
+    `Bearer&nbsp;${SECRET}`,
+    `https&colon;&sol;&sol;ada:${SECRET}&commat;host`,
+  ],
+  "a text with escapes": [
+    `{"p\\u0061ssword":"${SECRET}",`,
+    `log: {"p\\u0061ssword":"${SECRET}"}`,
+    `said "{\\u0022password\\u0022:\\u0022${SECRET}\\u0022}"`,
+    `\\\\u0070assword\\\\u003d${SECRET}`,
+    `Bearer\\u0020${SECRET}`,
+    `"\\x70assword\\x3d${SECRET}"`,
+    `"\\u{70}assword\\u{3d}${SECRET}"`,
+    `{"url":"https:\\/\\/ada:${SECRET}@host",`,
   ],
   "a .netrc": [
     `machine example.com login ada password ${SECRET}`,
@@ -145,6 +177,16 @@ describe("a secret in a value is redacted", () => {
     "the words of podman": ["/usr/bin/podman", "login", `-p${SECRET}`],
     "the words of mysql": ["mysql", "-uroot", `-p${SECRET}`, "shop"],
     "the words of redis-cli": ["redis-cli", "-a", SECRET],
+    "the words of docker, with an option before": [
+      "docker",
+      "--debug",
+      "login",
+      "-u",
+      "ada",
+      "-p",
+      SECRET,
+      "example.com",
+    ],
     "a private key in lines": [
       "-----BEGIN PRIVATE KEY-----",
       `MIIE${SECRET}`,
@@ -198,6 +240,12 @@ describe("what only looks alike is written as it is", () => {
     "read about curl: it has an option for users",
     ["curl", "-o", "file", "-H", "accept: text/html"],
     ["docker", "-u", "1000:1000"],
+    ["docker", "run", "-p", "80:80", "image"],
+    ["login", "-p", "80:80"],
+    "docker run --name login -p 80:80 image",
+    'curl -u "ada": x',
+    "&lt;p&gt;the token&nbsp;count &#38; the password&#x2e;&lt;/p&gt;",
+    "C:\\users\\u0061da \\x41 \\/ pass &copy; &#0; &#99999999; \\u{ffffff}",
     ["mysql", "-p", "shop"],
     "a login and password are needed by each machine here",
     "the default password must be changed",
@@ -235,6 +283,8 @@ describe("such texts take time in proportion to their length", () => {
       "\u200b",
       "ｐ",
     ],
+    ...["&#112;", "&amp;", "&", "\\u0070", "\\/", "\\x70assword=", "docker ", "docker --a ", "docker --a=b login -p "],
+    ...["curl -u a:'", 'curl -u "a":"', "curl -u a:''"],
     ...['content-disposition: x; name="password"\n\n', "-----BEGIN PRIVATE KEY-----\n"],
   ])(
     "%j",
@@ -245,4 +295,42 @@ describe("such texts take time in proportion to their length", () => {
     },
     20_000,
   );
+});
+
+describe("what the defaults do not see is written, as SECURITY.md says, and a transform leaves it out", () => {
+  const UNSEEN: Record<string, unknown> = {
+    "a command and its words in two members": { command: "curl", args: ["-u", `ada:${SECRET}`] },
+    "other short options": `curl -b sid=${SECRET} -E cert.pem:${SECRET} -x ada:${SECRET}@proxy example.com`,
+    "the body of a form in a text of JSON that is cut off": JSON.stringify({
+      body: `--X\r\nContent-Disposition: form-data; name="password"\r\n\r\n${SECRET}\r\n--X--\r\n`,
+    }).slice(0, -1),
+    "a value without a name": `echo ${SECRET} | docker login --password-stdin; auth=("ada", "${SECRET}")`,
+    "an option of another command": `zip -P ${SECRET} a.zip; http -a ada:${SECRET} example.com`,
+    "halves in two items of a list": ["Bearer ", SECRET],
+  };
+  for (const [name, value] of Object.entries(UNSEEN)) {
+    test(name, () => {
+      expect(written(value)).toContain(SECRET);
+      expect(new ValueWriter({ transforms: [redact("payload")] }).text(value, PLACE)).not.toContain(SECRET);
+    });
+  }
+
+  test("halves in two items of a stream", async () => {
+    const Model = defineProtocol("model", { write: { stream: Type.String() } });
+    const record = async (transforms: Transform[]): Promise<string> => {
+      const to = `${folder()}/run.ndjson`;
+      const system = createSystem();
+      recorder(system, { to, transforms });
+      const model = system.spawn("model", Model, () => ({
+        *write() {
+          yield* ["the key: Bea", "rer ", SECRET];
+        },
+      }));
+      expect(await Array.fromAsync(model.stream("write"))).toHaveLength(3);
+      await system.shutdown();
+      return readFileSync(to, "utf8");
+    };
+    expect(await record([])).toContain(SECRET);
+    expect(await record([redact("item", { actor: "@(model)" })])).not.toContain(SECRET);
+  });
 });

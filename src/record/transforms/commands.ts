@@ -40,10 +40,10 @@ const COMMANDS: readonly Command[] = [
     isPair: false,
   },
   { name: /^redis-cli$/, option: /(?<=[\s"'`,])-a(?=[\s"',])/g, item: /^-a$/, whole: /^(?!)/, isPair: false },
-  { name: / login$/, option: /(?<=[\s"'`,])-p(?=[\s"',=])/g, item: /^-p$/, whole: /^-p./, isPair: false },
+  { name: /login$/, option: /(?<=[\s"'`,])-p(?=[\s"'`,=$\w])/g, item: /^-p$/, whole: /^-p./, isPair: false },
 ];
 const NAMES =
-  /(?<![\w.-])(curl|sshpass|(?:mysql|mariadb)(?:-?[a-z]{1,16}){0,2}|redis-cli|(?:docker|podman) login)(?=(?:\.exe)?[\s"'`,])/g;
+  /(?<![\w.-])(curl|sshpass|(?:mysql|mariadb)(?:-?[a-z]{1,16}){0,2}|redis-cli|(?:docker|podman)(?:\.exe)?[\s"'`,[\\]{1,8}(?:-{1,2}[\w.-]{1,40}(?:=[^\s"'`,\\]{1,64})?[\s"'`,\\]{1,8}){0,3}login)(?=(?:\.exe)?[\s"'`,\\])/g;
 const LONGEST_ITEM = 256;
 const ITEM = /^(?:.*[\\/])?(curl|sshpass|docker|podman|mysql[a-z]{0,16}|mariadb[a-z-]{0,16}|redis-cli)(?:\.exe)?$/;
 /** Between an option and its value: in a shell, or in a list of texts. */
@@ -64,11 +64,10 @@ export function redactCommands(text: string, redacted: (secret: string) => strin
     for (const option of line.matchAll(command.option)) {
       const at = from + option.index + option[0].length;
       if (at < done) continue; // It stands in the value before.
-      const value = wordBehind(text, at);
-      const word = text.slice(value.start, value.end);
-      const secret = command.isPair ? word.slice(word.indexOf(":") + 1) : word;
-      if (secret === "" || isRedacted(secret) || (command.isPair && secret === word)) continue;
-      result += text.slice(done, value.end - secret.length) + redacted(secret);
+      const value = secretBehind(text, at, command.isPair);
+      const secret = text.slice(value.start, value.end);
+      if (secret === "" || isRedacted(secret)) continue;
+      result += text.slice(done, value.start) + redacted(secret);
       done = value.end;
     }
     NAMES.lastIndex = Math.max(from + line.length, done);
@@ -83,10 +82,35 @@ function endOfLine(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-function wordBehind(text: string, from: number): { readonly start: number; readonly end: number } {
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The second half of a pair that is quoted by itself: behind `user:`, and behind the word of `"user"`. */
+const QUOTED_HALF = /(\\{0,4}["'`])/y;
+const NEXT_HALF = /\\{0,4}["'`]:(\\{0,4}["'`]|)/y;
+
+/** The password that is the value of an option; of a pair, what stands behind its colon. It is empty where there is none. */
+function secretBehind(text: string, from: number, isPair: boolean): Span {
+  const { start, end } = wordBehind(text, from);
+  if (!isPair) return { start, end };
+  const colon = text.slice(start, end).indexOf(":");
+  if (colon >= 0 && start + colon + 1 < end) return { start: start + colon + 1, end };
+  const half = colon < 0 ? NEXT_HALF : QUOTED_HALF;
+  half.lastIndex = end;
+  const opening = half.exec(text)?.[1];
+  return opening === undefined ? { start: end, end } : valueFrom(text, half.lastIndex, opening);
+}
+
+function wordBehind(text: string, from: number): Span {
   BETWEEN.lastIndex = from;
   const opening = BETWEEN.exec(text)?.[1] ?? "";
-  const start = BETWEEN.lastIndex;
+  return valueFrom(text, BETWEEN.lastIndex, opening);
+}
+
+/** A value up to its closing quote, or the end of its word. */
+function valueFrom(text: string, start: number, opening: string): Span {
   if (opening !== "") return { start, end: closingQuote(text, start, opening) };
   WORD.lastIndex = start;
   WORD.exec(text);

@@ -61,7 +61,7 @@ const CREDENTIALS: readonly Credential[] = [
 
 /** The beginnings of all of them. To look for these alone takes a tenth of the time, and most texts have none. */
 const BEGINNINGS =
-  /:\/\/|bearer|dpop|token|basic|eyJ|[sr]k[-_]|gh[pousr]_|github_pat|glpat|npm_|hf_|gsk_|hvs\.|r8_|lin_api|glsa_|sntrys_|nvapi-|ntn_|xai[-_]|pplx[-_]|tvly[-_]|whsec|shp[as]|pypi-|dop_v1|xapp-|xox|AIza|ya29|AGE-|A[KSBC][IC]A|SG\.|hooks\.slack|-----BEGIN|machine|default|identified|password\s+'|content-disposition|curl|sshpass|mysql|mariadb|redis-cli|(?:docker|podman) login/i;
+  /:\/\/|bearer|dpop|token|basic|eyJ|[sr]k[-_]|gh[pousr]_|github_pat|glpat|npm_|hf_|gsk_|hvs\.|r8_|lin_api|glsa_|sntrys_|nvapi-|ntn_|xai[-_]|pplx[-_]|tvly[-_]|whsec|shp[as]|pypi-|dop_v1|xapp-|xox|AIza|ya29|AGE-|A[KSBC][IC]A|SG\.|hooks\.slack|-----BEGIN|machine|default|identified|password\s+'|content-disposition|curl|sshpass|mysql|mariadb|redis-cli|docker|podman/i;
 
 /** True for a text that nobody writes by hand: a digit, or capitals among small letters. */
 function isRandom(text: string): boolean {

@@ -18,7 +18,7 @@ const MARKS: readonly string[] = [
     "sig",
     "hmac",
   ],
-  ...["basic ", "eyj", "-----begin", "://", "%", "code=", "\\u00"],
+  ...["basic ", "eyj", "-----begin", "://", "%", "code=", "\\u00", "\\u{", "\\x", "\\/", "&#", "&sol;"],
   ...[
     "sk-",
     "sk_",

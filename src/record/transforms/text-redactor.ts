@@ -1,5 +1,6 @@
 import { redactCredentials } from "./credentials";
 import { findName, findNameOfClass, isOfEntry } from "./entries";
+import { unescaped } from "./escapes";
 import { ListItems } from "./list-items";
 import { ENCODED, mayHoldSecret } from "./marks";
 import { redactNamedValues } from "./named-values";
@@ -22,8 +23,8 @@ const MOST_LAYERS = 3;
 const DEEPEST_JSON = 100;
 
 /**
- * Redacts texts by the defaults: credentials, values of suspicious names, both also where they are JSON in a text, base64, hex or
- * percent-encoded. Takes time in proportion to a text's length.
+ * Redacts texts by the defaults: credentials, values of suspicious names, both also where they are JSON in a text, base64, hex,
+ * percent-encoded, or behind entities of HTML and escapes. Takes time in proportion to a text's length.
  */
 export class TextRedactor {
   /** Gives the text in place of a secret. */
@@ -62,10 +63,10 @@ export class TextRedactor {
     return this.#redactEscapes(this.#redactPercents(this.#redactRuns(plain, layer), layer), layer);
   }
 
-  /** Escapes of JSON in a text that is none, and of HTML: where they hide a credential, the text is written without them. */
+  /** Entities of HTML, and escapes outside of what is JSON: a text that holds a credential behind them is written without them. */
   #redactEscapes(text: string, layer: number): string {
-    if (!ESCAPED.test(text)) return text;
-    const plain = withoutEscapes(text);
+    const plain = unescaped(text);
+    if (plain === text) return text;
     const redacted = this.redact(plain, layer + 1);
     return redacted === plain ? text : redacted;
   }
@@ -219,19 +220,6 @@ const RUNS = /[A-Za-z0-9+/_-]{16,}(?:\r?\n[A-Za-z0-9+/_-]{16,})*(?:\r?\n[A-Za-z0
 const HEX = /(?:[0-9a-fA-F]{2}){8,}/;
 const PERCENT = /%[0-9a-fA-F]{2}/;
 const WORDS = /[^\s"'`<>]+/g;
-
-/** A character of ASCII that can be printed, as JSON or HTML escapes it. A text in a text of JSON has more backslashes. */
-const ESCAPED =
-  /\\u00[2-7][0-9a-fA-F]|&(?:quot|apos|amp|lt|gt|colon|equals|#0{0,4}[0-9]{2,3}|#[xX]0{0,4}[2-7][0-9a-fA-F]);/;
-const ESCAPES = /\\{1,8}u00([2-7][0-9a-fA-F])|&(?:([a-z]+)|#0{0,4}([0-9]{2,3})|#[xX]0{0,4}([2-7][0-9a-fA-F]));/g;
-const ENTITIES = new Map(Object.entries({ quot: '"', apos: "'", amp: "&", lt: "<", gt: ">", colon: ":", equals: "=" }));
-
-const withoutEscapes = (text: string): string =>
-  text.replace(ESCAPES, (whole, hex?: string, name?: string, decimal?: string, hexadecimal?: string) => {
-    if (name !== undefined) return ENTITIES.get(name) ?? whole;
-    const code = decimal === undefined ? Number.parseInt(hex ?? hexadecimal ?? "", 16) : Number(decimal);
-    return code >= 0x20 && code < 0x7f ? String.fromCharCode(code) : whole;
-  });
 
 function holdsText(value: unknown, depth: number): boolean {
   if (typeof value === "string") return value !== "";
