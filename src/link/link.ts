@@ -25,9 +25,9 @@ export interface LinkOptions extends Pick<ResponderOptions, "most" | "longest" |
   readonly prefix: string;
   /**
    * Sends a text: all that left in one turn. False, or a throw, when the connection is closed: the messages in it come back as
-   * `unreachable`.
+   * `unreachable`. `"held"` when it cannot leave yet: the link keeps it, and hands it over again at `release`.
    */
-  readonly send: (text: string) => boolean;
+  readonly send: (text: string) => boolean | "held";
   /**
    * Gives the actor of this side that the other side may reach by an address; undefined for none (`no-recipient`). Called for each
    * message to an address that it gave nothing for.
@@ -96,6 +96,8 @@ export interface Link {
   leave(): void;
   /** Sends what waits for the end of the turn. */
   flush(): void;
+  /** Hands the texts over again that were held, in order. They are `unreachable` if the connection is lost before. */
+  release(): void;
   /** Ends all references as `unreachable`, and tells their watchers. What still waits fails as `timeout`, unless `lost` was called. */
   end(cause: unknown): void;
 }
@@ -294,6 +296,10 @@ class TextLink implements Link {
 
   flush(): void {
     this.#outbox.flush();
+  }
+
+  release(): void {
+    this.#outbox.release();
   }
 
   end(cause: unknown): void {

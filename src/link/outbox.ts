@@ -4,7 +4,7 @@ import { MAX_TEXT } from "./frames";
 /** Gathers the frames that leave in a turn, and sends them as one text. */
 export class Outbox {
   readonly #clock: Clock;
-  readonly #send: (text: string) => boolean;
+  readonly #send: (text: string) => boolean | "held";
   /** Told of each message of a text that could not be sent. */
   readonly #onUnsent: (out: Outgoing, cause: unknown) => void;
   readonly #maxBytes: number;
@@ -13,13 +13,15 @@ export class Outbox {
   /** The messages whose frames are in the text. */
   #messages: Outgoing[] = [];
   #isWaiting = false;
+  /** Texts that are to be sent later. */
+  #held: { readonly text: string; readonly messages: readonly Outgoing[] }[] = [];
   /** Set while the connection is lost: the reason. */
   #lostBy: { readonly cause: unknown } | null = null;
 
   constructor(
     clock: Clock,
     maxBytes: number,
-    send: (text: string) => boolean,
+    send: (text: string) => boolean | "held",
     onUnsent: (out: Outgoing, cause: unknown) => void,
   ) {
     this.#clock = clock;
@@ -61,9 +63,22 @@ export class Outbox {
     const text = `[${this.#text}]`;
     const messages = this.#messages;
     this.#clear();
+    this.#leave(text, messages);
+  }
+
+  /** Sends what was held. */
+  release(): void {
+    const held = this.#held;
+    this.#held = [];
+    for (const { text, messages } of held) this.#leave(text, messages);
+  }
+
+  #leave(text: string, messages: readonly Outgoing[]): void {
     let cause: unknown = CLOSED;
     try {
-      if (this.#send(text)) return;
+      const isSent = this.#send(text);
+      if (isSent === "held") this.#held.push({ text, messages });
+      if (isSent !== false) return;
     } catch (thrown) {
       cause = thrown;
     }
@@ -73,7 +88,8 @@ export class Outbox {
   /** Drops what has not left, and what is added from now on: the connection is lost. */
   lose(cause: unknown): void {
     this.#lostBy = { cause };
-    const messages = this.#messages;
+    const messages = [...this.#held.flatMap((held) => held.messages), ...this.#messages];
+    this.#held = [];
     this.#clear();
     for (const out of messages) this.#onUnsent(out, cause);
   }

@@ -56,8 +56,8 @@ export class Pair {
   #round = 1;
   #sent = 0;
   #taken = 0;
-  /** The texts before the first contact. */
-  #waiting: string[] = [];
+  /** The texts that the link holds until the first contact. */
+  #held = 0;
   #contacting = false;
   /** True while a link that was lost says what it would know of: that alone makes no contact. */
   #resuming = false;
@@ -88,13 +88,13 @@ export class Pair {
 
   // ——— What leaves
 
-  #send(text: string): boolean {
+  #send(text: string): boolean | "held" {
     if (this.#owner.connection.nc.isClosed()) return false; // A cluster that closes still answers, until its pairs end.
     if (this.#peer === undefined) {
-      if (this.#waiting.length >= MOST_WAITING) return false;
-      this.#waiting.push(text);
+      if (this.#held >= MOST_WAITING) return false;
+      this.#held++;
       if (!this.#resuming) void this.#contact();
-      return true;
+      return "held";
     }
     this.#publish("text", ++this.#sent, text);
     return true;
@@ -116,7 +116,7 @@ export class Pair {
     } catch (cause) {
       this.#contacting = false;
       if (this.#peer !== undefined) return; // It made the contact meanwhile.
-      this.#waiting = [];
+      this.#held = 0;
       const { cluster } = this.#owner.connection;
       const error = new Error(`nobody serves node "${this.node}" of cluster "${cluster}"`, { cause });
       this.#begin(error, "unreachable");
@@ -132,9 +132,8 @@ export class Pair {
     this.#peer = peer;
     this.#round = 1;
     this.#sent = this.#taken = this.#told = this.#idleAt = 0;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const text of waiting) this.#publish("text", ++this.#sent, text);
+    this.#held = 0;
+    this.link.release();
   }
 
   /** Tells the other node how many texts have left, so that it sees when the last one was lost. */
@@ -153,7 +152,7 @@ export class Pair {
     // Messages that left before may have been handled.
     const isSure = number - 1 <= this.#idleAt;
     this.#peer = undefined;
-    this.#waiting = [];
+    this.#held = 0;
     this.#round = 1;
     this.#sent = this.#taken = this.#told = this.#idleAt = 0;
     this.#begin(cause, isSure ? "unreachable" : "timeout");
@@ -251,7 +250,7 @@ export class Pair {
   /** The other node has gone: nobody knows what became of what waits. */
   lose(cause: Error): void {
     this.#peer = undefined;
-    this.#waiting = [];
+    this.#held = 0;
     this.#reset(1, cause);
   }
 

@@ -97,6 +97,9 @@ describe.skipIf(!hasNats)("two nodes", async () => {
     const remote = a.cluster.remote("b", "counter", Counter);
     const lost = await remote.ask("total", { timeout: 60_000 });
     expect(lost._unsafeUnwrapErr().kind).toBe("unreachable");
+    const letter = new Promise((resolve) => a.system.router.deadLetters.subscribe(({ reason }) => resolve(reason)));
+    remote.tell("add", 1); // It never leaves.
+    expect(await letter).toBe("unreachable");
     const b = await node(url, "b");
     counter(b);
     expect((await remote.ask("total"))._unsafeUnwrap()).toBe(0);

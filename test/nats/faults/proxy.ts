@@ -12,6 +12,8 @@ export interface FaultyProxy {
   cut(): void;
   /** Refuses new connections: each is closed as soon as it is made. */
   refuse(refuses: boolean): void;
+  /** Resolves once so many more connections have been refused. */
+  refused(count: number): Promise<void>;
   /** Holds back all bytes of one way by so many milliseconds. 0 ends it. Their order holds. */
   delay(way: Way, milliseconds: number): void;
   /** Swallows all bytes of one way, on old and new connections, and tells nobody. A connection that lost bytes is cut when it ends. */
@@ -109,6 +111,8 @@ export function startProxy(target: number): FaultyProxy {
   const ways: Record<Way, WayState> = { up: stateOfWay(), down: stateOfWay() };
   const pairs = new Set<Pair>();
   let refuses = false;
+  let refusals = 0;
+  let refusing = Promise.withResolvers<void>();
   const server = {
     open(socket: Socket<Pair>) {
       socket.data.up.socket = socket;
@@ -126,7 +130,12 @@ export function startProxy(target: number): FaultyProxy {
     socket: {
       open(socket) {
         socket.data = new Pair(ways);
-        if (refuses) return socket.terminate();
+        if (refuses) {
+          refusals++;
+          refusing.resolve();
+          refusing = Promise.withResolvers();
+          return socket.terminate();
+        }
         socket.data.down.socket = socket;
         pairs.add(socket.data);
         const { data } = socket;
@@ -151,6 +160,10 @@ export function startProxy(target: number): FaultyProxy {
     },
     refuse(value) {
       refuses = value;
+    },
+    async refused(count) {
+      const last = refusals + count;
+      while (refusals < last) await refusing.promise;
     },
     delay(way, milliseconds) {
       ways[way].delay = milliseconds;
