@@ -72,6 +72,10 @@ const TEXTS: Record<string, readonly string[]> = {
     `ALTER ROLE ada WITH PASSWORD '${SECRET}'`,
     `ALTER ROLE ada PASSWORD 'it''s ${SECRET}'`,
   ],
+  "words that are percent-encoded, none of which says it alone": [
+    `machine%20example.com login ada password ${SECRET}`,
+    `curl%20-u ada:${SECRET}`,
+  ],
   "escapes of HTML": [
     `password&#61;${SECRET}`,
     `api_key&#x3d;${SECRET}&amp;page&#61;2`,

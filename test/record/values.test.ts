@@ -291,6 +291,9 @@ describe("transforms", () => {
     const hash = expect.stringMatching(REDACTED);
     expect(JSON.parse(body)).toEqual({ ssn: hash, list: [{ ssn: hash, ok: 2 }], $date: "x", text: expect.any(String) });
     expect(JSON.parse(JSON.parse(body).text)).toEqual({ ssn: hash });
+    let layers: unknown = { ssn: "078" };
+    for (let layer = 0; layer < 6; layer++) layers = JSON.stringify([layers]);
+    expect(written(layers, { transforms })).not.toContain("078");
     const failed = written(new Error(JSON.stringify(inner)), { transforms }, { part: "error" });
     expect(failed).not.toContain("078");
     const deep = `${"[".repeat(200)}{"ssn":"078"}${"]".repeat(200)}`;

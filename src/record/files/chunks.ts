@@ -1,6 +1,6 @@
 import { open, stat } from "node:fs/promises";
 import { RecordingError } from "./faults";
-import { FrameError, frameAt } from "./frames";
+import { FrameError, frameLength } from "./frames";
 import { isCompressed } from "./names";
 
 const CHUNK = 256 * 1024;
@@ -90,9 +90,9 @@ class Begun {
   /** Takes the next whole frame, which holds until more is added. Null if there is none. */
   take(): Uint8Array | null {
     const rest = this.#bytes.subarray(this.#start, this.#end);
-    const frame = frameAt(rest);
-    if (frame === null) return null;
-    this.#start += frame.length;
-    return rest.subarray(0, frame.length);
+    const length = frameLength(rest);
+    if (length === null) return null;
+    this.#start += length;
+    return rest.subarray(0, length);
   }
 }

@@ -11,14 +11,12 @@ const MAX_FRAME = 2 * MAX_LINE_BYTES;
 /** The reason why the rest of a file cannot be read as frames. */
 export class FrameError extends Error {}
 
-/** A frame at the beginning of some bytes: its length there, and that of its content. Null where more bytes are needed. */
-export interface Frame {
-  readonly length: number;
-  readonly content: number;
-}
-
-/** @throws FrameError when the bytes are no frame, or one that is too large. */
-export function frameAt(bytes: Uint8Array): Frame | null {
+/**
+ * The length of the frame at the beginning of some bytes. Null where more bytes are needed.
+ *
+ * @throws FrameError when the bytes are no frame, or one that is too large.
+ */
+export function frameLength(bytes: Uint8Array): number | null {
   if (bytes.length < 6) return null;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const magic = view.getUint32(0, true);
@@ -35,19 +33,19 @@ export function frameAt(bytes: Uint8Array): Frame | null {
   const end = endOfBlocks(view, sizeAt + sizeBytes);
   if (end === null) return null;
   const length = end + (descriptor & 4 ? 4 : 0); // A checksum.
-  return bytes.length < length ? null : { length, content };
+  return bytes.length < length ? null : length;
 }
 
-function skippable(view: DataView): Frame | null {
+function skippable(view: DataView): number | null {
   if (view.byteLength < 8) return null;
   const length = 8 + view.getUint32(4, true);
   if (length > MAX_FRAME) throw new FrameError(`has a zstd frame of ${length} bytes: decompress it first`);
-  return view.byteLength < length ? null : { length, content: 0 };
+  return view.byteLength < length ? null : length;
 }
 
+/** The size of the content. Where it is told by one or two bytes it is at most 65,791, and counts as 0. */
 function contentSize(view: DataView, at: number, bytes: number): number {
-  if (bytes === 1) return view.getUint8(at);
-  if (bytes === 2) return view.getUint16(at, true) + 256;
+  if (bytes <= 2) return 0;
   return bytes === 4 ? view.getUint32(at, true) : Number(view.getBigUint64(at, true));
 }
 

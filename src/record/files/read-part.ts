@@ -42,8 +42,8 @@ export async function* readPart(path: string, room = new Room(Infinity)): AsyncG
       }
       if (some.length > 0) yield some;
     } else {
-      if (lines.drop()) number++;
       if (number === 0 && !chunk.isCut) throw new RecordingError(`${path} is no recording: it ${chunk.wrong}.`);
+      if (lines.drop()) number++;
       yield [fault(chunk.isLast ? "torn" : "broken", `${path} ${chunk.wrong}, behind line ${number}.`)];
     }
   }

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { RecordingError } from "../files/faults";
-import { FrameError, frameAt } from "../files/frames";
+import { FrameError, frameLength } from "../files/frames";
 import { compressed, isCompressed, seriesOf, sharedStem } from "../files/names";
 import { MOST_HELD, Room } from "../files/room";
 import { type TextLine, TextLines } from "../files/text-lines";
@@ -135,9 +135,9 @@ function* contentsOf(path: string): Generator<Uint8Array | string> {
         continue;
       }
       rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
-      for (let frame = frameAt(rest); frame !== null; frame = frameAt(rest)) {
-        yield decompressed(rest.slice(0, frame.length));
-        rest = rest.subarray(frame.length);
+      for (let length = frameLength(rest); length !== null; length = frameLength(rest)) {
+        yield decompressed(rest.slice(0, length));
+        rest = rest.subarray(length);
       }
     }
     if (rest.length > 0) yield "ends within a zstd frame";

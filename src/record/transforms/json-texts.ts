@@ -1,7 +1,5 @@
 import type { Spot } from "./matcher";
 
-/** The deepest nesting of JSON texts in JSON texts that paths lead into. */
-const MOST_LAYERS = 3;
 /** The deepest nesting of objects and lists in one of them. */
 const DEEPEST = 100;
 
@@ -21,8 +19,8 @@ export const mayBeJson = (text: string): boolean => /^\s*[[{"]/.test(text);
  * A text of JSON after the transforms whose paths lead into it: they see an object in place of its text. The same text where none of them
  * meets anything. @param spot that of the text.
  */
-export function transformJson(text: string, spot: Spot, apply: Apply, redacted: Redacted, layer = 0): string {
-  if (layer === MOST_LAYERS || !mayBeJson(text)) return text;
+export function transformJson(text: string, spot: Spot, apply: Apply, redacted: Redacted): string {
+  if (!mayBeJson(text)) return text;
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -39,7 +37,7 @@ export function transformJson(text: string, spot: Spot, apply: Apply, redacted: 
   };
   const inside = (item: unknown, at: Spot, depth: number): unknown => {
     if (typeof item === "string") {
-      const changed = transformJson(item, at, apply, redacted, layer + 1);
+      const changed = transformJson(item, at, apply, redacted); // Each layer is at most half as long: its quotes are escaped.
       if (changed !== item) isChanged = true;
       return changed;
     }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { appendFileSync, copyFileSync, writeFileSync } from "node:fs";
+import { constants, zstdCompressSync } from "node:zlib";
 import { findRecordings } from "../../../src/record/files/find";
+import { frameLength } from "../../../src/record/files/frames";
 import { MAX_LINE_BYTES } from "../../../src/record/format";
 import { quickOr } from "../../benchmarks/long";
 import { createFolder, headerOf, idsOf, messageLine, openFile, readAll, upTo } from "./folder";
@@ -127,6 +129,22 @@ describe("a compressed file", () => {
     expect([ids, faults]).toEqual([[1, 2], [["broken", 2, "FILE has a broken zstd frame, behind line 2."]]]);
   });
 
+  test("with a broken frame within a line counts that line", async () => {
+    const torn = frame(`${header()}${messageLine(1)}\n{"kind":`);
+    const broken = Uint8Array.from(frame(messageLine(2, 400)));
+    broken.fill(255, broken.length - 10);
+    const { ids, faults } = await readText(Buffer.concat([torn, broken, frame("oh\n"), after]), "run.ndjson.zst");
+    expect([ids, faults.map(([kind, line]) => [kind, line])]).toEqual([
+      [1, 2],
+      [
+        ["broken", 3],
+        ["broken", 4],
+      ],
+    ]);
+    const inHeader = Buffer.concat([frame('{"kind":"hea'), broken, frame(`${header()}${messageLine(1)}\n`)]);
+    await expect(readText(inHeader, "run.ndjson.zst")).rejects.toThrow("is no recording: it has a broken zstd frame.");
+  });
+
   test.each([
     ["bytes that are no frame", Buffer.alloc(40, "no"), "has bytes that are no zstd frame"],
     [
@@ -142,8 +160,45 @@ describe("a compressed file", () => {
 
   test("that another program compressed is read: frames without content, and with a checksum", async () => {
     const skipped = Buffer.from("502a4d1804000000abcdabcd", "hex");
-    const { ids, faults } = await readText(Buffer.concat([skipped, before, skipped, after]), "run.ndjson.zst");
-    expect([ids, faults]).toEqual([[1, 2], []]);
+    const last = Buffer.from("5f2a4d1804000000abcdabcd", "hex");
+    const checked = zstdCompressSync(`${messageLine(2)}\n`, {
+      params: { [constants.ZSTD_c_checksumFlag]: 1 },
+      pledgedSrcSize: messageLine(2).length + 1,
+    });
+    expect((checked[4] as number) & 4).toBe(4);
+    const whole = Buffer.concat([skipped, before, last, checked, frame(`${messageLine(3)}\n`)]);
+    const { ids, faults } = await readText(whole, "run.ndjson.zst");
+    expect([ids, faults]).toEqual([[1, 2, 3], []]);
+  });
+
+  test("that another program compressed has frames of every form, whose lengths are known", () => {
+    const magic = [0x28, 0xb5, 0x2f, 0xfd];
+    const raw = [0x19, 0, 0, 1, 2, 3]; // The last block, of three bytes.
+    const repeated = [0x4b, 0x1f, 0, 7]; // The last block: one byte, 1,001 times.
+    const frames = [
+      [0x20, 3, ...raw],
+      [0x00 | 0x40, 0, 0, 0, ...raw], // A window, and a size of two bytes.
+      [0x21, 9, 3, ...raw], // A dictionary by one, two and four bytes.
+      [0x22, 9, 9, 3, ...raw],
+      [0x23, 9, 9, 9, 9, 3, ...raw],
+      [0x60, 0xe9, 2, ...repeated],
+      [0x24, 3, ...raw, 9, 9, 9, 9], // A checksum.
+    ].map((bytes) => Uint8Array.from([...magic, ...bytes]));
+    for (const each of frames) {
+      expect(frameLength(Buffer.concat([each, Buffer.alloc(20, 1)]))).toBe(each.length);
+      expect(frameLength(each.subarray(0, -1))).toBeNull();
+    }
+    expect(Bun.zstdDecompressSync(frames[5] as Uint8Array<ArrayBuffer>)).toEqual(Buffer.alloc(1_001, 7)); // It has no shared memory.
+    expect(() => frameLength(Uint8Array.from([...magic, 0x20, 3, 0x1f, 0, 0]))).toThrow("broken zstd frame");
+  });
+
+  test("with a frame that is too long is not held in memory until it ends", () => {
+    const skipped = Buffer.from("502a4d18ffffffff", "hex");
+    expect(() => frameLength(skipped)).toThrow("has a zstd frame of 4294967303 bytes");
+    const blocks = new Uint8Array(2 * MAX_LINE_BYTES + 2 ** 22);
+    blocks.set([0x28, 0xb5, 0x2f, 0xfd, 0x20, 3]);
+    for (let at = 6; at + 3 <= blocks.length; at += 3 + 0x1fffff) blocks.set([0xf8, 0xff, 0xff], at);
+    expect(() => frameLength(blocks)).toThrow("too long");
   });
 });
 

@@ -223,6 +223,21 @@ describe("trouble stops the recording for good, is told once, and throws nothing
     expect(file.counts.isStopped).toBe(true);
   });
 
+  test("the file was deleted after a loss: the line that tells of the loss is none of the lost ones", async () => {
+    using folder = createFolder();
+    const clock = createManualClock();
+    const { file } = openFile({ to: folder.at("sub/run.ndjson"), clock, maxBuffer: 1_000 });
+    file.append(messageLine(1), true);
+    await file.flush();
+    expect(file.append(messageLine(2, 2_000), true)).toBe(false);
+    rmSync(folder.at("sub"), { recursive: true });
+    await clock.advance(1_000);
+    expect(file.append(messageLine(3), true)).toBe(true);
+    await file.flush();
+    expect(file.counts).toMatchObject({ lines: 1, messages: 1, droppedLines: 2, droppedMessages: 2, isStopped: true });
+    await file.close();
+  });
+
   test("the next part cannot be made", async () => {
     using folder = createFolder();
     const { file, troubles } = openFile({ to: folder.at("run.ndjson"), rotate: { bytes: 1 } });

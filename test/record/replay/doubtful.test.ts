@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createSystem, defineProtocol, type System, Type } from "../../../src/index";
 import { type Recording, readValue, recorder, replay } from "../../../src/record/index";
+import { compareValues, ignoredPath } from "../../../src/record/replay/compare";
 import { folders } from "../recorded";
 
 const folder = folders();
@@ -148,6 +149,28 @@ describe("a file that somebody changed", () => {
     const error = await again(path).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ name: "RecordingError" });
     expect(String(error)).toContain(path);
+  });
+});
+
+describe("a comparison of values", () => {
+  const opaque = (bytes: number, sha256: string) => ({ $large: { bytes, sha256, type: "text" } });
+
+  test("of which both are known by size and hash: another size is a difference, another hash by another key is not", () => {
+    expect(compareValues(opaque(3, "a"), opaque(4, "b"), "reply").differences).toHaveLength(1);
+    expect(compareValues(opaque(3, "a"), opaque(3, "b"), "reply")).toEqual({ differences: [], unreadable: 1 });
+    expect(compareValues(opaque(3, "a"), opaque(3, "b"), "reply", [], true).differences).toHaveLength(1);
+    expect(compareValues(opaque(3, "a"), opaque(3, "a"), "reply", [], true).differences).toEqual([]);
+  });
+
+  test("tells a hundred differences at most", () => {
+    const list = (value: number) => Array.from({ length: 150 }, () => value);
+    expect(compareValues(list(1), list(2), "reply").differences).toHaveLength(100);
+  });
+
+  test("is not left out by a path that leads further", () => {
+    const ignored = [ignoredPath("reply.*")];
+    expect(compareValues(1, 2, "reply", ignored).differences).toHaveLength(1);
+    expect(compareValues({ a: 1 }, { a: 2 }, "reply", ignored).differences).toEqual([]);
   });
 });
 

@@ -138,6 +138,40 @@ describe("as the world, on any clock", () => {
     expect((await agent.ask("read", 3))._unsafeUnwrap()).toEqual([10, 20, 30]);
   });
 
+  test("a reader that takes its time is given no item that it has no room for", async () => {
+    const items = [1, 2, 3, 4].map((number) => item(1, number, number));
+    const { model, system } = await modelOf(lines(stream(1, 0, at, "tokens", 4, outside), ...items, end(1, 5)));
+    const turn = () => new Promise<void>((resolve) => system.clock.macrotask(resolve));
+    const read: number[] = [];
+    for await (const number of model.stream("tokens", 4, { credit: 1 })) {
+      read.push(number);
+      for (let turns = 0; turns < 8; turns++) await turn();
+    }
+    expect(read).toEqual([1, 2, 3, 4]);
+  });
+
+  test("an answer that came behind the limit of this asker is none", async () => {
+    const clock = createManualClock();
+    const recorded = lines(ask(1, 0, at, "think", "a", outside), end(1, 2_000, { value: "A" }));
+    const { agent } = await modelOf(recorded, "", clock);
+    const asked = agent.ask("ask", "a");
+    await clock.advance(1_000);
+    expect((await asked)._unsafeUnwrap()).toMatchObject({ kind: "timeout" });
+  });
+
+  test("an actor outside that is declared twice is one, until it is stopped", async () => {
+    const { model, system, recording } = await modelOf(
+      lines(ask(1, 0, at, "think", "a", outside), end(1, 1, { value: "A" })),
+    );
+    const declare = () => recording.outside("model", Model, () => ({}) as never); // It is not called.
+    expect(declare()).toBe(model);
+    await system.stop(model);
+    const again = declare();
+    expect(again).not.toBe(model);
+    expect((await again.ask("think", "a"))._unsafeUnwrap()).toBe("A");
+    await system.shutdown();
+  });
+
   test("a torn file answers with what it has; one of a later format, or none at all, is refused at once", async () => {
     const { agent } = await modelOf(
       lines(ask(1, 0, at, "think", "a", outside), end(1, 1, { value: "A" })),
@@ -205,6 +239,30 @@ describe("calls of actors outside that were under way when the recording ended",
     await system.shutdown();
     expect(warnings).toEqual([]);
   });
+});
+
+test("a replay that asks later than it was recorded gets the answer when it came, within its own limit", async () => {
+  const Agent = defineProtocol("agent", { work: { reply: Type.String() } });
+  const recorded = lines(
+    ask(1, 0, "@(agent)", "work"),
+    ask(2, 0, at, "think", "a", { ...outside, cause: 1 }),
+    end(2, 100, { value: "A" }),
+    end(1, 100, { value: "A" }),
+  );
+  const report = await replay(recorded, {
+    setup({ clock, recorder: inReplay }) {
+      const system = createSystem({ clock, logger: quiet });
+      const model = inReplay(system).outside("model", Model, () => ({}) as never); // It is not called.
+      system.spawn("agent", Agent, (ctx) => ({
+        async work() {
+          await new Promise<void>((resolve) => clock.setTimer(resolve, 80));
+          return (await ctx.ask(model, "think", "a", { timeout: 60 })).unwrapOr("?");
+        },
+      }));
+      return system;
+    },
+  });
+  expect(String(report)).toContain("the same; 1 message sent, 1 compared");
 });
 
 test("by order, a call with another payload is answered, and told", async () => {
