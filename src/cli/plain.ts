@@ -1,5 +1,5 @@
 /**
- * What a terminal would act on, or show where it does not stand: control characters, marks that turn the direction of a text, and halves of
+ * Characters that a terminal would act on, or show in another place than theirs: control characters, marks that turn the direction of a text, and halves of
  * letters. The joiner within an emoji is left.
  */
 const UNSAFE = /(?!\u200d)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/gu;

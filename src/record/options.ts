@@ -36,7 +36,7 @@ export interface RecorderOptions {
   readonly keep?: readonly DefaultName[];
   /**
    * The key of the hashes that stand for redacted and large values. With one key, equal values have equal hashes in several recordings.
-   * Whoever has it can try which value has a hash. Default: a random one, which is not kept.
+   * With the key, one can try which value has a hash. Default: a random one, which is not kept.
    */
   readonly key?: string | Uint8Array;
   /** The bounds of what is written of a value. Default: texts of 65,536 characters, values of 1,048,576, 64 levels of nesting. */

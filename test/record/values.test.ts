@@ -333,6 +333,11 @@ describe("transforms", () => {
     expect(email({ operation: "log*" })).toMatch(REDACTED);
     expect(email({ operation: "out" })).toBe("a");
     expect(email({ part: "reply" })).toBe("a");
+    expect(email({ actor: "@(pool)" }, { pool: "@(pool)" })).toMatch(REDACTED);
+    expect(email({ actor: "@(pool)" }, { pool: "@(others)" })).toBe("a");
+    expect(String(redact("*.email", { actor: "@(a)", operation: "b", part: "reply" }))).toBe(
+      "redact *.email of @(a) b reply",
+    );
     expect(email({ part: "reply" }, { part: "reply" })).toMatch(REDACTED);
   });
 
@@ -363,6 +368,7 @@ describe("transforms", () => {
   test("invalid options are refused", () => {
     expect(() => redact("payload.a", { part: "body" as never })).toThrow("The part of");
     expect(() => redact("payload.a", { actor: "" })).toThrow("The actor of");
+    expect(() => redact("payload.a", null as never)).toThrow("is limited by { actor, operation, part }; got null");
     expect(() => mask("payload.a", { keep: -1 })).toThrow("The keep of");
     expect(() => new ValueWriter({ keep: ["all" as never] })).toThrow("keep names defaults");
     expect(() => new ValueWriter({ key: "" })).toThrow("not empty");

@@ -50,7 +50,7 @@ async function rowOf({ parts }: RecordingParts): Promise<Row> {
   for await (const line of recording) {
     if (line.kind === "message") {
       messages++;
-      // What a waiting call has led to is a part of it.
+      // A call that a waiting call has led to is a part of it.
       const isOwn = line.cause === undefined || !waiting.has(line.cause);
       if (line.world === true && line.pattern !== "tell" && isOwn) waiting.add(line.id);
     } else if (line.kind === "end") {

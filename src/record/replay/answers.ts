@@ -6,7 +6,7 @@ import { originIn } from "./origins";
 import type { Player } from "./player";
 import { isAnswered, type Moment, type RecordedEnd, type RecordedMessage, type Tape } from "./tape";
 
-/** What the answers of one actor outside need. */
+/** The parts of the answers of one actor outside. */
 export interface AnswersParts {
   /** The name by which the actor was declared. */
   readonly name: string;
@@ -108,7 +108,7 @@ export class Answers implements Transport {
 
   /** Plans the next item of a stream if its reader has room, or its end. */
   #planNext(out: Outgoing, playing: Playing): void {
-    if (playing.isPlanned || this.#streams.get(out) !== playing) return;
+    if (playing.isPlanned) return;
     const { player, codec } = this.#parts;
     const { items, end } = playing.message;
     const item = items[playing.next];

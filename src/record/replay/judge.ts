@@ -175,7 +175,7 @@ export class Judge {
   }
 }
 
-/** What a comparison says. One that throws, or gives something else, fails its pair and not the whole report. */
+/** The verdict of a comparison. One that throws, or gives something else, fails its pair and not the whole report. */
 function sayOf(compare: () => unknown): boolean | string {
   try {
     const said = compare();

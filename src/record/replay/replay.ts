@@ -27,7 +27,7 @@ import { Run } from "./run";
 import { type RecordedMessage, Tape, unansweredOf } from "./tape";
 import { RecordedWorld } from "./world";
 
-/** What a system that is replayed is built with. */
+/** The clock, the random numbers and the recorder that a system is built with to be replayed. */
 export interface ReplayStage {
   /** The clock that follows the recording, for `createSystem({ clock })`. */
   readonly clock: Clock;

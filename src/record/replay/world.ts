@@ -51,7 +51,7 @@ export interface Refused {
   readonly origin: RecordedMessage | undefined;
 }
 
-/** What a recorded world is made of. */
+/** The parts of a recorded world. */
 export interface WorldParts {
   readonly tape: Tape;
   readonly codec: Codec;

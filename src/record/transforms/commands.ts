@@ -1,5 +1,6 @@
 import { closingQuote } from "./named-values";
 import { isRedacted } from "./redacted";
+import type { Span } from "./spans";
 
 /** A command that takes a password as the value of a short option. */
 interface Command {
@@ -80,11 +81,6 @@ function endOfLine(text: string, from: number): number {
   let end = text.indexOf("\n", from);
   while (end > 0 && /\\\r?$/.test(text.slice(end - 2, end))) end = text.indexOf("\n", end + 1);
   return end < 0 ? text.length : end;
-}
-
-interface Span {
-  readonly start: number;
-  readonly end: number;
 }
 
 /** The second half of a pair that is quoted by itself: behind `user:`, and behind the word of `"user"`. */

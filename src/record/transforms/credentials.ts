@@ -2,6 +2,7 @@ import { redactCommands } from "./commands";
 import { redactForms } from "./forms";
 import type { DefaultName } from "./names";
 import { isRedacted } from "./redacted";
+import { redactSpans, type Span } from "./spans";
 
 /** A text that looks like a credential by itself, whatever stands around it. */
 interface Credential {
@@ -97,17 +98,11 @@ const END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----/g;
 /** Redacts private keys in PEM, with their frames. One without an end goes on to the end of the text. */
 function redactPrivateKeys(text: string, redacted: (secret: string) => string): string {
   if (!text.includes("-----BEGIN ")) return text;
-  let result = "";
-  let done = 0;
-  BEGIN.lastIndex = 0;
-  for (let begin = BEGIN.exec(text); begin !== null; begin = BEGIN.exec(text)) {
-    END.lastIndex = begin.index;
-    const end = END.exec(text) === null ? text.length : END.lastIndex;
-    result += text.slice(done, begin.index) + redacted(text.slice(begin.index, end));
-    done = end;
-    BEGIN.lastIndex = end;
-  }
-  return result + text.slice(done);
+  const keyAt = ({ index }: RegExpExecArray): Span => {
+    END.lastIndex = index;
+    return { start: index, end: END.exec(text) === null ? text.length : END.lastIndex };
+  };
+  return redactSpans(text, BEGIN, keyAt, redacted);
 }
 
 /** True for a text in which a private key begins and does not end. */

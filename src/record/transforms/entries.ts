@@ -40,7 +40,7 @@ function isName(key: string, prefix: string | undefined): boolean {
   return NAMED.has(lower) || (prefix !== undefined && ENDS.some((end) => lower === prefix + end));
 }
 
-/** What a separator in the text of an entry follows: the key of its name, that of its value, or neither. */
+/** The role of a key before a separator in the text of an entry: it names the entry, has its value, or does neither. */
 export function roleOf(name: string): "name" | "value" | null {
   const found = ROLE.exec(name);
   if (found === null) return null;

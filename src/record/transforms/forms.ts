@@ -1,5 +1,5 @@
 import { type DefaultName, suspicionOf } from "./names";
-import { isRedacted } from "./redacted";
+import { redactSpans, type Span } from "./spans";
 
 /** The head of a part of a form (RFC 7578), up to its body. */
 const PART =
@@ -12,20 +12,12 @@ export function redactForms(
   isOn: (group: DefaultName) => boolean,
   redacted: (secret: string) => string,
 ): string {
-  let result = "";
-  let done = 0;
-  PART.lastIndex = 0;
-  for (let found = PART.exec(text); found !== null; found = PART.exec(text)) {
+  const secretAt = (found: RegExpExecArray): Span | null => {
     const suspicion = suspicionOf(found[1] as string); // The pattern has one group, which always stands.
-    if (suspicion === null || !isOn(suspicion.group)) continue;
+    if (suspicion === null || !isOn(suspicion.group)) return null;
     const start = PART.lastIndex;
     BOUNDARY.lastIndex = start;
-    const end = BOUNDARY.exec(text)?.index ?? text.length;
-    const secret = text.slice(start, end);
-    if (secret === "" || isRedacted(secret)) continue;
-    result += text.slice(done, start) + redacted(secret);
-    done = end;
-    PART.lastIndex = end;
-  }
-  return result + text.slice(done);
+    return { start, end: BOUNDARY.exec(text)?.index ?? text.length };
+  };
+  return redactSpans(text, PART, secretAt, redacted);
 }

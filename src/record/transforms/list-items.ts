@@ -9,7 +9,7 @@ const OPTION = /^--[\w-]{2,62}$/;
 const PASSWORD: Suspicion = { group: "passwords", kinds: TEXT };
 const KEY: Suspicion = { group: "keys", kinds: TEXT };
 
-/** What the items of a list make of those behind them. Each item is given once, in turn. */
+/** Judges the items of a list by those before them. Each item is given once, in turn. */
 export class ListItems {
   readonly #suspicion: (name: string) => Suspicion | null;
   readonly #isOn: (group: Suspicion["group"]) => boolean;
@@ -33,7 +33,7 @@ export class ListItems {
     this.#isListed = isListed;
   }
 
-  /** What makes the next item secret; null for an ordinary one. */
+  /** The suspicion of the next item; null for an ordinary one. */
   next(item: unknown): Suspicion | null {
     const suspicion = this.#byName() ?? (typeof item === "string" ? this.#byText(item) : null);
     this.#index++;

@@ -33,7 +33,7 @@ export class Matcher {
   }
 }
 
-/** How far a transform's path has been followed. */
+/** The steps of a transform's path that have been followed. */
 interface Position {
   readonly transform: Transform;
   readonly at: number;

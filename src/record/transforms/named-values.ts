@@ -9,7 +9,7 @@ import {
   suspicionOf,
   TEXT,
 } from "./names";
-import { isRedacted } from "./redacted";
+import { redactSpans, type Span } from "./spans";
 
 /** The longest name before a separator, and the most that may stand between the two: quotes, escapes and spaces. */
 const LONGEST_NAME = 64;
@@ -33,36 +33,28 @@ export function redactNamedValues(
   isOn: (group: DefaultName) => boolean,
   redacted: (secret: string) => string,
 ): string {
-  let result = "";
-  let done = 0;
   /** The last name of an entry, such as `name: TOKEN` before `value: …`. */
   let entry: { readonly suspicion: Suspicion | null; readonly behind: number } | null = null;
-  SEPARATORS.lastIndex = 0;
-  for (let found = SEPARATORS.exec(text); found !== null; found = SEPARATORS.exec(text)) {
-    const separator = found[0];
+  const secretAt = ({ 0: separator, index }: RegExpExecArray): Span | null => {
     const behind = SEPARATORS.lastIndex;
-    const name = separator.startsWith("--") ? separator : nameBefore(text, found.index);
-    if (name === "") continue;
-    const start = separator.startsWith("--") ? found.index : text.lastIndexOf(name, found.index - name.length);
-    if (separator === ">" && text[start - 1] !== "<") continue;
+    const name = separator.startsWith("--") ? separator : nameBefore(text, index);
+    if (name === "") return null;
+    const start = separator.startsWith("--") ? index : text.lastIndexOf(name, index - name.length);
+    if (separator === ">" && text[start - 1] !== "<") return null;
     let suspicion = isInQuery(text, start) ? suspicionInQuery(name) : suspicionOf(name);
     if (suspicion === null) {
       const role = roleOf(name);
       if (role === "name") entry = { suspicion: suspicionOf(nameBehind(text, behind)), behind };
-      // What stands in brackets is code: <Input name="password" value={password}>.
-      if (role !== "value" || entry === null || /[[{]/.test(text[behind] ?? "") || start - entry.behind > LONGEST_ENTRY)
-        continue;
+      // In brackets, a value is code: <Input name="password" value={password}>.
+      if (role !== "value" || entry === null || /[[{]/.test(text[behind] ?? "")) return null;
+      if (start - entry.behind > LONGEST_ENTRY) return null;
       suspicion = entry.suspicion;
     }
-    if (suspicion === null || !isOn(suspicion.group)) continue;
+    if (suspicion === null || !isOn(suspicion.group)) return null;
     const value = valueBehind(text, behind, separator, suspicion, start);
-    const secret = text.slice(value.start, value.end);
-    if (secret === "" || isRedacted(secret) || !isSecret(secret, value.kind, suspicion.kinds)) continue;
-    result += text.slice(done, value.start) + redacted(secret);
-    done = value.end;
-    SEPARATORS.lastIndex = value.end;
-  }
-  return result + text.slice(done);
+    return isSecret(text.slice(value.start, value.end), value.kind, suspicion.kinds) ? value : null;
+  };
+  return redactSpans(text, SEPARATORS, secretAt, redacted);
 }
 
 function isSecret(secret: string, kind: "quoted" | "bare" | "container", kinds: number): boolean {
@@ -112,9 +104,7 @@ function isOfName(code: number): boolean {
   );
 }
 
-interface Value {
-  readonly start: number;
-  readonly end: number;
+interface Value extends Span {
   readonly kind: "quoted" | "bare" | "container";
 }
 

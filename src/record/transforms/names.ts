@@ -19,7 +19,7 @@ export const CONTAINER_OF_TEXT = 8;
 /** A name after which a secret stands. */
 export interface Suspicion {
   readonly group: DefaultName;
-  /** What is secret below this name: a sum of TEXT, NUMBER and so on. */
+  /** The kinds of values that are secret below this name: a sum of TEXT, NUMBER and so on. */
   readonly kinds: number;
 }
 

@@ -1,4 +1,4 @@
-/** What a redacted text begins with. 22 characters of a keyed hash follow. */
+/** The beginning of a redacted text. 22 characters of a keyed hash follow. */
 const REDACTED = "redacted:";
 const PATTERN = /^redacted:[\w-]{22}$/;
 const PARTS = /redacted:[\w-]{22}/g;

@@ -41,7 +41,7 @@ export class TextRedactor {
 
   readonly #isOn = (group: DefaultName): boolean => !this.#off.has(group);
 
-  /** What a name makes secret; null for an ordinary one, and for one whose default is switched off. */
+  /** The suspicion of a name; null for an ordinary one, and for one whose default is switched off. */
   suspicion(name: string, isInQuery = false): Suspicion | null {
     const suspicion = isInQuery ? suspicionInQuery(name) : suspicionOf(name);
     return suspicion === null || this.#off.has(suspicion.group) ? null : suspicion;
@@ -164,7 +164,7 @@ export class TextRedactor {
     return new ListItems(suspicionOf, this.#isOn, length, isListed);
   }
 
-  /** What an entry such as `{ name: "Cookie", value: "a=b" }` makes of its value, which is at `key`. */
+  /** The suspicion of the value at `key` by the name beside it, as in `{ name: "Cookie", value: "a=b" }`. */
   suspicionOfEntry(entry: object, key: string): Suspicion | null {
     const judge = (name: string) => this.suspicion(name);
     const prototype: unknown = Object.getPrototypeOf(entry);
