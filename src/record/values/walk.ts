@@ -151,7 +151,6 @@ export class Walk {
   #redacted(value: unknown, depth: number): string {
     if (typeof value === "string") return this.#quoted(isRedacted(value) ? value : this.#digest.redacted(value));
     const left = this.#left;
-    const around = this.#around.length;
     let hashed: string;
     try {
       this.#left = this.#limits.value;
@@ -159,7 +158,6 @@ export class Walk {
     } catch (thrown) {
       if (thrown !== TOO_LARGE) throw thrown;
       hashed = `over ${this.#limits.value}`;
-      this.#around.length = around;
     } finally {
       this.#left = left;
     }
