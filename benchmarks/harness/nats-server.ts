@@ -164,6 +164,7 @@ class Server implements NatsServer {
     readonly configuration: string,
   ) {
     this.url = `nats://127.0.0.1:${port}`;
+    process.once("exit", this.#end);
   }
 
   get pid(): number {
@@ -180,7 +181,6 @@ class Server implements NatsServer {
       stderr: "pipe",
     });
     this.#child = child;
-    process.once("exit", this.#end);
     let said = "";
     const isReady = await new Promise<boolean>((resolve) => {
       const timer = setTimeout(() => resolve(false), READY_WITHIN);
@@ -199,14 +199,19 @@ class Server implements NatsServer {
     throw new Error(`${this.name} is not ready:\n${said}`);
   }
 
+  /** This process exits without `close`, as at a second Ctrl-C. */
   readonly #end = (): void => {
     this.#child?.kill("SIGKILL");
+    this.#remove();
   };
+
+  #remove(): void {
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 }); // A server that was killed may be writing yet.
+  }
 
   async kill(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
-    process.off("exit", this.#end);
     child?.kill("SIGKILL");
     await child?.exited;
   }
@@ -221,7 +226,8 @@ class Server implements NatsServer {
 
   async close(): Promise<void> {
     await this.kill();
-    rmSync(this.folder, { recursive: true, force: true });
+    process.off("exit", this.#end);
+    this.#remove();
   }
 }
 

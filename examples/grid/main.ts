@@ -11,7 +11,7 @@
  *   - the store takes each page once (store.ts).
  * job.ts compares the result with a count in one process.
  */
-import { findNatsServer, NATS_HINT } from "../../scripts/nats-server";
+import { findNatsServer, NATS_HINT } from "../../benchmarks/harness/nats-server";
 import { type Command, parseCommand, USAGE, UsageError } from "./command-line";
 import { type Job, judge } from "./job";
 import { countOverNats } from "./over-nats";

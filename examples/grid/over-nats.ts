@@ -1,6 +1,6 @@
 import { createSystem } from "envoi";
 import { connectCluster } from "envoi/nats";
-import { startNats } from "../../scripts/nats-server";
+import { startNats } from "../../benchmarks/harness/nats-server";
 import { type Job, type Outcome, Progress } from "./job";
 import { laneOf, Machine, NODE_OF_STORE } from "./machines";
 import { Counter, Store } from "./protocols";

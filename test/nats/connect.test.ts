@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { startNats } from "../../scripts/nats-server";
+import { startNats } from "../../benchmarks/harness/nats-server";
 import {
   type Clock,
   type ClockTimer,

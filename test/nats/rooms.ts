@@ -1,5 +1,11 @@
 import { afterAll } from "bun:test";
-import { findNatsServer, NATS_HINT, type NatsOptions, type NatsServer, startNats } from "../../scripts/nats-server";
+import {
+  findNatsServer,
+  NATS_HINT,
+  type NatsOptions,
+  type NatsServer,
+  startNats,
+} from "../../benchmarks/harness/nats-server";
 
 /** False where there is no nats-server: the tests that need one are counted as skipped. */
 export const hasNats = (await findNatsServer()) !== undefined;

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { startNatsCluster } from "../../../scripts/nats-server";
+import { startNatsCluster } from "../../../benchmarks/harness/nats-server";
 import { ids, node, Orders, spawnOrders } from "../durable/nodes";
 import { hasNats, server } from "../rooms";
 import { asNumbered, checkDeliveries, type DeliveryEvent, type Numbered, sentAll } from "./deliveries";
