@@ -118,6 +118,14 @@ describe("a value is written", () => {
     expect(written(once, { transforms })).toEqual(once);
   });
 
+  test("without the key __proto__, which a reader refuses", () => {
+    const value = JSON.parse('{"__proto__":{"a":1},"email":"e"}');
+    expect(written(value, { transforms: [redact("payload.email")] })).toEqual({
+      $__proto__: { a: 1 },
+      email: expect.stringContaining("redacted:"),
+    });
+  });
+
   test("and an object with a key of a tag beside another key is none", () => {
     expect(readValue({ $bigint: "12", more: 1 })).toEqual({ bigint: "12", more: 1 });
   });
@@ -141,4 +149,6 @@ test("the fields of an error that are no keys of its own are written: its errors
   expect(written(new AggregateError([new Error("one")], "all")).errors).toMatchObject([{ $error: { message: "one" } }]);
   const odd = Object.assign(new Error("text"), { message: 7 });
   expect(written(odd)).toMatchObject({ name: "Error", stack: odd.stack });
+  const stackless = Object.assign(new Error("Bearer abcdef0hijkl"), { stack: 7 });
+  expect(written(stackless)).toMatchObject({ message: expect.stringContaining("redacted:"), stack: 7 });
 });

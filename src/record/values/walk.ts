@@ -84,7 +84,6 @@ export class Walk {
     depth: number,
     isListed: boolean,
   ): string | undefined {
-    if (this.#isRaw) return this.#value(value, spot, depth, isListed);
     const transform = spot?.transform;
     if (spot != null && transform != null) return this.#apply(spot, transform, value, suspicion, depth, isListed);
     return this.#named(value, spot, suspicion, depth, isListed);
@@ -215,9 +214,8 @@ export class Walk {
     this.#around.push(value);
     try {
       return this.#object(value, spot, depth, isListed);
-    } catch (thrown) {
-      if (thrown === TOO_LARGE) throw thrown;
-      return this.#spend(unwritable("hostile"));
+    } catch {
+      return this.#spend(unwritable("hostile")); // It throws again where the value has become too large.
     } finally {
       this.#around.length = around;
     }
