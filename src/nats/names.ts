@@ -21,7 +21,7 @@ interface Kind {
 
 /** The parts of addresses below the cluster's name that are no names. */
 const RESERVED: ReadonlySet<string> = new Set(["node", "own", "loop"]);
-/** The shards that a node hands over at a time. */
+/** The shards that a node hands over at a time, unless it closes. */
 const STEP = 8;
 
 /** The names over the cluster: who owns what, the actors of what this node owns, and the way to those of others. */
@@ -40,7 +40,8 @@ export class Names {
   readonly #draining = new Set<string>();
   /** The way to the actors of this node: the same as to those of others, so that where an actor is changes nothing. */
   readonly #loop: Link;
-  #waiting: (() => void)[] = [];
+  /** Those who wait for the owner of a shard. */
+  readonly #waiting = new Map<string, (() => void)[]>();
   #isSettling = false;
   #isClosing = false;
 
@@ -108,7 +109,7 @@ export class Names {
   }
 
   async #open(): Promise<Owners> {
-    const owners = await Owners.open(this.#connection, this.#nodes, () => this.#changed());
+    const owners = await Owners.open(this.#connection, this.#nodes, (key) => this.#changed(key));
     this.#connection.onClose(() => this.#close());
     return owners;
   }
@@ -133,7 +134,7 @@ export class Names {
   /** The reference to the actor for an id, wherever it is; a promise of it while nobody owns its shard. */
   #route(kind: Kind, id: string): AnyRef | Promise<AnyRef> {
     const found = this.#routed(kind, id);
-    return found ?? this.#until(() => this.#routed(kind, id));
+    return found ?? this.#until(keyOf(kind, id), () => this.#routed(kind, id));
   }
 
   #routed(kind: Kind, id: string): AnyRef | undefined {
@@ -150,9 +151,11 @@ export class Names {
       : this.#nodes.pair(to).link.transient(at, kind.protocol);
   }
 
-  async #until<Found>(look: () => Found | undefined): Promise<Found> {
+  async #until<Found>(key: string, look: () => Found | undefined): Promise<Found> {
     for (;;) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      const waiting = this.#waiting.get(key) ?? [];
+      this.#waiting.set(key, waiting);
+      await new Promise<void>((resolve) => waiting.push(resolve));
       if (this.#isClosing) throw new Error(`cluster "${this.#connection.cluster}" is closed`);
       const found = look();
       if (found !== undefined) return found;
@@ -183,7 +186,7 @@ export class Names {
       }
       return this.#nodes.pair(to).link.transient(at, kind.protocol); // It left its sender before that knew of the move.
     };
-    return look() ?? this.#until(look);
+    return look() ?? this.#until(key, look);
   }
 
   #spawn(kind: Kind, key: string, at: Address, text: string, id: string, { epoch }: Owner): AnyRef {
@@ -232,10 +235,13 @@ export class Names {
 
   // ——— Who owns what
 
-  #changed(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resume of waiting) resume();
+  /** The owner of a shard has changed, or, without a key, the members have: then each shard may fall to another node. */
+  #changed(key?: string): void {
+    for (const each of key === undefined ? [...this.#waiting.keys()] : [key]) {
+      const waiting = this.#waiting.get(each) ?? [];
+      this.#waiting.delete(each);
+      for (const resume of waiting) resume();
+    }
     if (this.#isSettling || this.#isClosing) return;
     this.#isSettling = true;
     this.#connection.system.clock.microtask(() => {
@@ -297,7 +303,7 @@ export class Names {
     } finally {
       this.#draining.delete(key);
       this.#moving.delete(key);
-      this.#changed();
+      this.#changed(key);
     }
   }
 
@@ -311,7 +317,7 @@ export class Names {
     await Promise.all([...this.#actors.keys()].map((key) => this.#stop(key, false)));
   }
 
-  /** This node leaves: others get what it owns. */
+  /** This node leaves: others get all that it owns at once, since it has no more time than a lease for it. */
   async #close(): Promise<void> {
     this.#isClosing = true;
     await this.#connection.within(this.#members.retire(), this.#connection.lease);

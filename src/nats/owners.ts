@@ -22,16 +22,16 @@ export class Owners {
   readonly #nodes: Nodes;
   readonly #bucket: KV;
   readonly #owners = new Map<string, Owner>();
-  readonly #onChange: () => void;
+  readonly #onChange: (key: string) => void;
 
-  private constructor(connection: Connection, nodes: Nodes, bucket: KV, onChange: () => void) {
+  private constructor(connection: Connection, nodes: Nodes, bucket: KV, onChange: (key: string) => void) {
     this.#connection = connection;
     this.#nodes = nodes;
     this.#bucket = bucket;
     this.#onChange = onChange;
   }
 
-  static async open(connection: Connection, nodes: Nodes, onChange: () => void): Promise<Owners> {
+  static async open(connection: Connection, nodes: Nodes, onChange: (key: string) => void): Promise<Owners> {
     const bucket = await connection.bucket("cluster.sharded", "owners", {});
     const owners = new Owners(connection, nodes, bucket, onChange);
     await owners.#watch();
@@ -81,6 +81,6 @@ export class Owners {
   #put(key: string, written: Written, revision: number): void {
     if ((this.#owners.get(key)?.revision ?? 0) >= revision) return;
     this.#owners.set(key, { ...written, epoch: written.epoch ?? revision, revision });
-    this.#onChange();
+    this.#onChange(key);
   }
 }
