@@ -296,7 +296,7 @@ export class Serving {
         this.#fail(id, frame.error, frame.detail);
         return;
       case "items":
-        for (const item of frame.items) this.#put(id, `[${Code.items},"${id}"`, item);
+        for (const item of frame.items) this.#put(id, `[${Code.items},"${id}"`, item, true);
         return;
       default: {
         const { done, total = null, note = null } = frame;
@@ -307,11 +307,11 @@ export class Serving {
   }
 
   /** Writes a reply or an item. One that cannot travel ends its message, and its sender is told why. */
-  #put(id: string, head: string, value: unknown): void {
+  #put(id: string, head: string, value: unknown, isItem = false): void {
     const part = value === undefined ? undefined : this.#options.write(value);
     const frame = part === undefined ? `${head}]` : "text" in part ? `${head},${part.text}]` : undefined;
     if (frame !== undefined && this.#outbox.fits(frame)) {
-      this.#outbox.add(frame);
+      this.#outbox.add(frame, null, isItem);
       return;
     }
     this.#options.unwrite();

@@ -326,6 +326,16 @@ test("an ended link tells the watchers, and its references stay dead", async () 
   expect((await tea.ask("add", 3))._unsafeUnwrapErr().kind).toBe("unreachable");
 });
 
+test("items that a producer gives at once leave in few texts, and none is late", async () => {
+  const { room: tea } = room();
+  expect(await Array.fromAsync(tea.stream("count", 100, { credit: 256 }))).toHaveLength(100);
+  const texts = pair.sent.toHere.length;
+  expect(texts).toBeLessThan(20);
+  const slowly: number[] = [];
+  for await (const number of tea.stream("count", 10, { credit: 1 })) slowly.push(number);
+  expect(slowly).toHaveLength(10);
+});
+
 test("a text that could not be sent is unreachable, for all that was in it", async () => {
   const { room: tea } = room();
   await tea.ask("add", 0);
