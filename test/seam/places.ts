@@ -118,7 +118,7 @@ async function twoNodes(url: string, lease: number) {
 
 /** A node that is killed, and started again. */
 export async function nodeThatDies(url: string): Promise<Place> {
-  const nodes = await twoNodes(url, 1_000);
+  const nodes = await twoNodes(url, 3_000);
   return {
     ...nodes,
     async interrupt(durable) {
@@ -138,7 +138,7 @@ export async function nodeThatDies(url: string): Promise<Place> {
 
 /** This node's connection to its server is cut. It is back while the lease still runs, or when that has ended. */
 export async function connectionThatIsCut(url: string, isLong: boolean): Promise<Place> {
-  const nodes = await twoNodes(url, isLong ? 1_000 : 12_000);
+  const nodes = await twoNodes(url, isLong ? 3_000 : 12_000);
   const { proxy, system } = nodes;
   return {
     ...nodes,
