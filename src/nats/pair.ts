@@ -35,7 +35,7 @@ export interface PairOwner {
   exposed(at: Address): AnyRef | undefined;
   /** The revision of the last leave that this node knows of. */
   readonly lastLeave: number;
-  /** Sends the first line and a text. */
+  /** Sends the first line and a text. `bounced` is called with the number where it comes to nobody. */
   publish(node: string, number: number, line: string, text: string): void;
   /** Asks a node for its incarnation. Rejects when nobody serves it. */
   contact(node: string): Promise<string>;
@@ -103,7 +103,12 @@ export class Pair {
   #publish(kind: Head["kind"], number: number, text = ""): void {
     const { connection, lastLeave } = this.#owner;
     const line = `${kind} ${connection.incarnation} ${this.#peer} ${this.#round} ${number} ${lastLeave}`;
-    this.#owner.publish(this.node, number, line, text);
+    this.#owner.publish(this.node, kind === "beat" ? this.#next : number, line, text);
+  }
+
+  /** The number of the next text: where a beat comes to nobody, the texts before it may have come. */
+  get #next(): number {
+    return this.#sent + 1;
   }
 
   async #contact(): Promise<void> {
@@ -143,9 +148,9 @@ export class Pair {
     this.#publish("beat", this.#sent);
   }
 
-  /** The server says that a text, by its number, came to nobody: the other node is gone, or has closed. */
+  /** The server says that a text, by its number, and those behind it came to nobody: the other node is gone, or has closed. */
   bounced(number: number): void {
-    if (this.#peer === undefined || number > this.#sent) return;
+    if (this.#peer === undefined || number > this.#next) return;
     const cause = new Error(
       `nobody serves node "${this.node}" of cluster "${this.#owner.connection.cluster}" any more`,
     );
@@ -174,7 +179,8 @@ export class Pair {
     const { incarnation } = this.#owner.connection;
     if (head.to !== incarnation) {
       // It speaks to one that was here before, or has not heard of this one.
-      if (head.kind !== "stranger") this.#owner.publish(this.node, 0, `stranger ${incarnation} ${head.from} 0 0 0`, "");
+      if (head.kind !== "stranger")
+        this.#owner.publish(this.node, this.#next, `stranger ${incarnation} ${head.from} 0 0 0`, "");
       return;
     }
     if (head.kind === "stranger") {

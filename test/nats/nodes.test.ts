@@ -107,6 +107,33 @@ describe.skipIf(!hasNats)("two nodes", async () => {
     await b.system.shutdown();
   });
 
+  test("P17: what a node that is killed has begun to handle fails as timeout, since nobody knows", async () => {
+    const a = await node(url, "a");
+    const program = `
+      import { createSystem, defineProtocol, Type } from ${JSON.stringify(`${import.meta.dir}/../../src/index`)};
+      import { connectCluster } from ${JSON.stringify(`${import.meta.dir}/../../src/nats/index`)};
+      const system = createSystem();
+      const cluster = await connectCluster(system, { servers: ${JSON.stringify(url)}, name: "grid", node: "killed" });
+      const Slow = defineProtocol("slow", { slow: { reply: Type.Number() } });
+      const slow = system.spawn("slow", Slow, () => ({ slow: () => (console.log("begun"), new Promise(() => {})) }));
+      cluster.expose("slow", slow);
+      console.log("ready");
+    `;
+    const child = Bun.spawn([process.execPath, "-e", program], {
+      cwd: `${import.meta.dir}/../..`,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const lines = child.stdout.getReader();
+    await lines.read(); // It is ready.
+    const Slow = defineProtocol("slow", { slow: { reply: Type.Number() } });
+    const waits = a.cluster.remote("killed", "slow", Slow).ask("slow", { timeout: 60_000 });
+    await lines.read(); // It has begun.
+    child.kill("SIGKILL");
+    const { kind, message } = (await waits)._unsafeUnwrapErr();
+    expect({ kind, message }).toEqual({ kind: "timeout", message: expect.stringContaining('"killed"') });
+    await a.system.shutdown();
+  }, 60_000);
+
   test("P17: what waits at a node that goes fails as timeout, what comes later is unreachable, and the next node of its name is reached", async () => {
     const a = await node(url, "a");
     const b = await node(url, "b");
