@@ -12,5 +12,6 @@ export { metrics, type TelemetryMetricsOptions } from "./metrics";
 /** The name by which tracers and meters know this library (its instrumentation scope). */
 export const SCOPE = "envoi";
 export { type TracedExchange, type TraceRequestsOptions, traceRequests } from "./requests";
+export { logSlowHandlers, type SlowHandlerLogOptions } from "./slow-handlers";
 export type { TraceOptions } from "./tracing/options";
 export { trace } from "./tracing/trace";
