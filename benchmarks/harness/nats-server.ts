@@ -136,8 +136,8 @@ export interface NatsServer {
   pause(): void;
   /** Wakes it by SIGCONT. */
   resume(): void;
-  /** Starts it anew on its port and its folder, after `kill`. */
-  restart(): Promise<void>;
+  /** Starts it anew on its port and its folder, after `kill`. True: without what it has stored. */
+  restart(isEmpty?: boolean): Promise<void>;
   /** Ends it, and removes its folder. */
   close(): Promise<void>;
 }
@@ -173,7 +173,8 @@ class Server implements NatsServer {
   }
 
   /** Starts it, and waits until it says that it is ready. */
-  async restart(): Promise<void> {
+  async restart(isEmpty = false): Promise<void> {
+    if (isEmpty) rmSync(join(this.folder, "store"), { recursive: true, force: true, maxRetries: 5 });
     await Bun.write(join(this.folder, "nats.conf"), this.configuration);
     const child = Bun.spawn([this.program, "-c", join(this.folder, "nats.conf")], {
       stdin: "ignore",

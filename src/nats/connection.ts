@@ -79,6 +79,11 @@ export class Connection {
     return await kvm.create(this.named(what), { replicas: this.replicas, history: 1, ...options });
   }
 
+  /** The time at which a bucket was made, by its server: one that was lost, and made anew, is another one. */
+  async madeAt(bucket: KV): Promise<string> {
+    return (await bucket.status()).streamInfo.created;
+  }
+
   /** Waits for some work, for a time in milliseconds. Undefined when it took longer; it is not ended. */
   async within<Value>(work: Promise<Value>, time: number): Promise<Value | undefined> {
     const { promise: late, resolve } = Promise.withResolvers<undefined>();

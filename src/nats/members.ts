@@ -18,6 +18,9 @@ const LEAST_WAIT = 1_000;
 /** The time that the end marker of a lease is kept, in milliseconds. */
 const MARKER = 60_000;
 
+const bucketOf = (connection: Connection): Promise<KV> =>
+  connection.bucket("connectCluster", "members", { ttl: connection.lease, markerTTL: MARKER });
+
 /**
  * The nodes of the cluster: a key each in a bucket, which ends unless its node renews it within its lease. A node that could not renew
  * its own in time takes itself for gone before the others may (by its own clock), gives up all that it owns, and joins anew.
@@ -25,10 +28,14 @@ const MARKER = 60_000;
 export class Members {
   readonly #connection: Connection;
   readonly #nodes: Nodes;
-  readonly #bucket: KV;
+  #bucket: KV;
+  /** When the bucket that is followed was made. */
+  #madeAt = "";
+  #stopFollowing: () => void = () => undefined;
   readonly #members = new Map<string, Member>();
   readonly #listeners = new Set<() => void>();
   readonly #goneListeners = new Set<(cause: Error) => unknown>();
+  readonly #rejoinListeners = new Set<() => Promise<void>>();
   #serves: Readonly<Record<string, string>> = {};
   #revision = 0;
   /** When the lease ends, by the clock of this node: from before the last heartbeat that was taken. */
@@ -44,11 +51,10 @@ export class Members {
 
   /** @throws Error (as a rejection) when another node has the name. */
   static async join(connection: Connection, nodes: Nodes): Promise<Members> {
-    const ttl = connection.lease;
-    const bucket = await connection.bucket("connectCluster", "members", { ttl, markerTTL: MARKER });
-    const members = new Members(connection, nodes, bucket);
+    const members = new Members(connection, nodes, await bucketOf(connection));
     await members.#enter();
     await members.#watch();
+    connection.onClose(() => members.#stopFollowing());
     nodes.holdsLease = () => members.holdsLease;
     members.#beatOn();
     connection.onClose(() => members.#leave());
@@ -77,6 +83,11 @@ export class Members {
   /** Calls back when this node has lost its lease. It joins anew once the promises that are given have resolved. */
   onGone(listener: (cause: Error) => unknown): void {
     this.#goneListeners.add(listener);
+  }
+
+  /** Calls back before this node joins anew: what the servers keep may be lost. */
+  onRejoin(listener: () => Promise<void>): void {
+    this.#rejoinListeners.add(listener);
   }
 
   /** Tells the others at once that this node serves a name. Resolves once this node has read it back. */
@@ -126,6 +137,8 @@ export class Members {
       } catch (cause) {
         if (this.#isClosed) return;
         if (begun > late) {
+          const holder = await this.#bucket.get(node).catch(() => null);
+          if (holder?.operation !== "PUT") throw cause;
           throw new Error(`Node "${node}" of cluster "${cluster}" runs already: give each node another name.`, {
             cause,
           });
@@ -176,7 +189,7 @@ export class Members {
 
   /** Gives up what this node was, and joins as another incarnation. */
   async #begin(cause: Error): Promise<void> {
-    const { node, cluster, system } = this.#connection;
+    const { node, cluster, lease, system } = this.#connection;
     this.#until = 0;
     system.log.warn(`Cluster "${cluster}": node "${node}" gives up all that it owns and joins anew: ${cause.message}.`);
     this.#connection.tell("gone", { node, reason: cause.message });
@@ -187,12 +200,31 @@ export class Members {
     // Another process may have its name by now: it tries for ever, since the application runs.
     while (!this.#isClosed) {
       try {
+        const isAnew = await this.#reopen();
+        for (const listener of this.#rejoinListeners) await listener();
         await this.#enter();
+        if (isAnew) await this.#watch();
         return;
       } catch (thrown) {
-        system.log.error(String(thrown));
+        if (this.#isClosed) return;
+        const sentence = `Cluster "${cluster}": node "${node}" has not joined anew yet, and tries it again: ${String(thrown)}`;
+        system.log.error(sentence, { cause: thrown });
+        await new Promise<void>((resolve) => system.clock.setTimer(resolve, lease));
       }
     }
+  }
+
+  /** The servers may have lost the bucket with all leases, as without a disk. Then it is made anew, and true. */
+  async #reopen(): Promise<boolean> {
+    const bucket = await bucketOf(this.#connection);
+    if ((await this.#connection.madeAt(bucket)) === this.#madeAt) return false;
+    this.#stopFollowing();
+    this.#bucket = bucket;
+    for (const member of [...this.#members.values()])
+      this.#forget(member, 0, "has lost its lease with the servers' store");
+    this.#nodes.restart();
+    for (const listener of this.#listeners) listener();
+    return true;
   }
 
   async #leave(): Promise<void> {
@@ -208,11 +240,18 @@ export class Members {
   // ——— The others
 
   async #watch(): Promise<void> {
+    const madeAt = await this.#connection.madeAt(this.#bucket);
     const entries = await this.#bucket.watch();
+    let isFollowed = true;
+    this.#stopFollowing = () => {
+      isFollowed = false;
+      entries.stop();
+    };
     const { promise, resolve } = Promise.withResolvers<void>();
     const own = this.#revision;
     const follow = async (): Promise<void> => {
       for await (const entry of entries) {
+        if (!isFollowed) return;
         this.#hear(entry);
         this.#nodes.heard(entry.revision);
         if (entry.revision >= own) resolve(); // All that was there before this node joined has come.
@@ -220,10 +259,11 @@ export class Members {
     };
     void follow().catch((cause) => {
       const { system, cluster } = this.#connection;
-      if (!this.#isClosed) system.log.error(`Cluster "${cluster}": its members are not followed any more.`, { cause });
+      if (!this.#isClosed && isFollowed)
+        system.log.error(`Cluster "${cluster}": its members are not followed any more.`, { cause });
     });
     await promise;
-    this.#connection.onClose(() => entries.stop());
+    this.#madeAt = madeAt;
   }
 
   #hear(entry: KvWatchEntry): void {
@@ -236,7 +276,10 @@ export class Members {
       if (isSame && JSON.stringify(known?.serves) === JSON.stringify(serves)) return;
       if (known !== undefined && !isSame) this.#forget(known, revision, "was started anew");
       this.#members.set(node, member);
-      if (!isSame) this.#connection.tell("joined", { node });
+      if (!isSame) {
+        this.#nodes.joined(node, incarnation);
+        this.#connection.tell("joined", { node });
+      }
     } else {
       if (known === undefined) return;
       this.#forget(known, revision, "has left, or its lease has ended");

@@ -52,6 +52,7 @@ export class Names {
     this.#loop = loopOf(connection, (at) => this.#found(at));
     members.onChange(() => this.#changed());
     members.onGone(() => this.#stopAll());
+    members.onRejoin(async () => this.#table?.reopen());
     nodes.addFinder((at) => this.#found(at));
     const own = `@(${connection.cluster}/own/`;
     connection.system.events.subscribe((event) => {
@@ -214,11 +215,12 @@ export class Names {
     return isOwn && this.#members.holdsLease ? owner : undefined;
   }
 
-  /** True for a shard that this node is about to own. */
+  /** True for a shard that this node is about to own, or has back: the next owner left before it had it, and what was here still ends. */
   #isComing(kind: Kind, key: string, id: string): boolean {
     const { node } = this.#connection;
     const owner = this.#table?.get(key);
-    if (owner !== undefined && this.#isAlive(owner)) return owner.to === node;
+    if (owner !== undefined && this.#isAlive(owner))
+      return (owner.to ?? (this.#draining.has(key) && owner.node)) === node;
     return winnerOf(this.#candidates(kind), kind.name, shardOf(id, kind.shards)) === node;
   }
 

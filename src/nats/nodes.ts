@@ -146,12 +146,13 @@ export class Nodes implements PairOwner {
   #arrive(node: string, line: string, text: string): void {
     const head = headOf(line);
     if (head === undefined) return;
+    if (!this.admits(head.from)) return;
     const isBehind = head.left > this.#heard;
     if (isBehind || this.#held.some((each) => each.node === node)) {
       this.#held.push({ node, line, text, left: head.left });
       return;
     }
-    if (!this.admits(head.from) || !this.holdsLease()) return;
+    if (!this.holdsLease()) return;
     this.pair(node).take(head, text);
   }
 
@@ -170,6 +171,17 @@ export class Nodes implements PairOwner {
     this.lastLeave = Math.max(this.lastLeave, revision);
   }
 
+  /** A node has begun as another incarnation: what waits of its former ones is not taken any more. */
+  joined(node: string, incarnation: string): void {
+    this.#held = this.#held.filter((each) => each.node !== node || headOf(each.line)?.from === incarnation);
+  }
+
+  /** The bucket of the members was made anew, and its revisions begin again. */
+  restart(): void {
+    this.#heard = this.lastLeave = 0;
+    this.#held = [];
+  }
+
   /** All that the members' bucket tells up to a revision has been followed: texts that waited for it are taken. */
   heard(revision: number): void {
     this.#heard = Math.max(this.#heard, revision);
@@ -181,6 +193,11 @@ export class Nodes implements PairOwner {
   /** This node lost its own lease: what it was is gone, and it begins anew. */
   lostLease(cause: Error): void {
     for (const pair of this.#pairs.values()) pair.lose(cause);
+  }
+
+  /** The owners' bucket was made anew, and its revisions begin again. */
+  forgetOwners(): void {
+    this.#known = 0;
   }
 
   /** The owners are known up to a revision. */

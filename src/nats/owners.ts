@@ -8,7 +8,7 @@ export interface Owner {
   readonly incarnation: string;
   /** The node that gets the shard next: messages go there already, and wait. */
   readonly to?: string;
-  /** Grows with each owner: the revision at which this one got the shard. */
+  /** Grows with each owner: the time at which the bucket was made, in milliseconds, and the revision at which this one got the shard. */
   readonly epoch: number;
   readonly revision: number;
 }
@@ -16,11 +16,17 @@ export interface Owner {
 /** An owner as it is written. Without an epoch, it is that of the write. */
 export type Written = Omit<Owner, "epoch" | "revision"> & { readonly epoch?: number };
 
+const bucketOf = (connection: Connection): Promise<KV> => connection.bucket("cluster.sharded", "owners", {});
+
 /** The owners of all shards: a key each in a bucket, written only by who knows the last revision, so that one of two writers loses. */
 export class Owners {
   readonly #connection: Connection;
   readonly #nodes: Nodes;
-  readonly #bucket: KV;
+  #bucket: KV;
+  /** When the bucket that is followed was made. Epochs count from there, so that they grow also where the servers lost the last bucket. */
+  #madeAt = "";
+  #firstEpoch = 0;
+  #stopFollowing: () => void = () => undefined;
   readonly #owners = new Map<string, Owner>();
   readonly #onChange: (key: string) => void;
 
@@ -32,10 +38,21 @@ export class Owners {
   }
 
   static async open(connection: Connection, nodes: Nodes, onChange: (key: string) => void): Promise<Owners> {
-    const bucket = await connection.bucket("cluster.sharded", "owners", {});
-    const owners = new Owners(connection, nodes, bucket, onChange);
+    const owners = new Owners(connection, nodes, await bucketOf(connection), onChange);
     await owners.#watch();
+    connection.onClose(() => owners.#stopFollowing());
     return owners;
+  }
+
+  /** Follows the bucket anew where the servers have lost it: then nobody owns anything. */
+  async reopen(): Promise<void> {
+    const bucket = await bucketOf(this.#connection);
+    if ((await this.#connection.madeAt(bucket)) === this.#madeAt) return;
+    this.#stopFollowing();
+    this.#bucket = bucket;
+    this.#owners.clear();
+    this.#nodes.forgetOwners();
+    await this.#watch();
   }
 
   get(key: string): Owner | undefined {
@@ -57,20 +74,29 @@ export class Owners {
 
   async #watch(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const last = (await this.#bucket.status()).streamInfo.state.last_seq;
+    const { created, state } = (await this.#bucket.status()).streamInfo;
+    const last = state.last_seq;
+    this.#firstEpoch = Date.parse(created);
     const entries = await this.#bucket.watch();
+    let isFollowed = true;
+    this.#stopFollowing = () => {
+      isFollowed = false;
+      entries.stop();
+    };
     const follow = async (): Promise<void> => {
       for await (const entry of entries) {
+        if (!isFollowed) return;
         this.#hear(entry);
         if (entry.revision >= last) resolve();
       }
     };
     void follow().catch((cause) => {
       const { system, cluster, isClosed } = this.#connection;
-      if (!isClosed) system.log.error(`Cluster "${cluster}": its owners are not followed any more.`, { cause });
+      if (!isClosed && isFollowed)
+        system.log.error(`Cluster "${cluster}": its owners are not followed any more.`, { cause });
     });
     if (last > 0) await promise;
-    this.#connection.onClose(() => entries.stop());
+    this.#madeAt = created;
   }
 
   #hear(entry: KvWatchEntry): void {
@@ -80,7 +106,7 @@ export class Owners {
 
   #put(key: string, written: Written, revision: number): void {
     if ((this.#owners.get(key)?.revision ?? 0) >= revision) return;
-    this.#owners.set(key, { ...written, epoch: written.epoch ?? revision, revision });
+    this.#owners.set(key, { ...written, epoch: written.epoch ?? this.#firstEpoch + revision, revision });
     this.#onChange(key);
   }
 }

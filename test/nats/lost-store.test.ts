@@ -1,0 +1,58 @@
+import { describe, expect, test } from "bun:test";
+import { createSystem, defineProtocol, Type } from "../../src";
+import { connectCluster } from "../../src/nats";
+import { event } from "./events";
+import { hasNats, server } from "./rooms";
+
+const LONG = { timeout: 30_000 };
+const Desk = defineProtocol("desk", { who: { reply: Type.Object({ node: Type.String(), epoch: Type.Number() }) } });
+
+describe.skipIf(!hasNats)("servers that lose what they have stored", async () => {
+  const nats = hasNats ? await server() : undefined;
+
+  async function node(name: string) {
+    const system = createSystem({ hookTimeout: 30_000, logger: { warn() {}, error() {} } });
+    const cluster = await connectCluster(system, { servers: nats?.url ?? "", name: "shop", node: name, lease: 1_000 });
+    const desk = system.spawn("desk", Desk, () => ({ who: () => ({ node: name, epoch: 0 }) }));
+    cluster.expose("desk", desk);
+    const desks = await cluster.sharded("desk", Desk, (_, { epoch }) => () => ({ who: () => ({ node: name, epoch }) }));
+    return { name, system, cluster, desks };
+  }
+
+  test("P17: their nodes join anew, reach each other, and own ids again, with later epochs", async () => {
+    const [a, b] = [await node("a"), await node("b")];
+    const ids = ["ada", "bob", "cy", "dan", "eve", "fay"];
+    const epochs = new Map<string, number>();
+    for (const id of ids) epochs.set(id, (await a.desks.ref(id).ask("who", LONG))._unsafeUnwrap().epoch);
+    expect((await a.cluster.remote("b", "desk", Desk).ask("who", LONG))._unsafeUnwrap().node).toBe("b");
+
+    const rejoined = [a, b].map(({ system }) =>
+      Promise.all(["a", "b"].map((name) => event(system, "joined", (detail) => detail["node"] === name))),
+    );
+    await nats?.kill();
+    await nats?.restart(true);
+    await Promise.all(rejoined);
+    expect(a.cluster.members()).toEqual(["a", "b"]);
+    expect(b.cluster.members()).toEqual(["a", "b"]);
+
+    for (const [from, to] of [
+      [a, "b"],
+      [b, "a"],
+    ] as const) {
+      expect((await from.cluster.remote(to, "desk", Desk).ask("who", LONG))._unsafeUnwrap().node).toBe(to);
+    }
+    for (const id of ids) {
+      const [first, second] = await Promise.all([a, b].map(({ desks }) => desks.ref(id).ask("who", LONG)));
+      if (first?.isErr() || second?.isErr()) throw new Error(JSON.stringify([id, first, second]));
+      const found = first?._unsafeUnwrap();
+      expect(second?._unsafeUnwrap()).toEqual(found as NonNullable<typeof found>);
+      expect(found?.epoch).toBeGreaterThan(epochs.get(id) ?? Number.POSITIVE_INFINITY);
+    }
+    // Later leaves are heard of, too.
+    const left = event(a.system, "left", (detail) => detail["node"] === "b");
+    await b.system.shutdown();
+    await left;
+    for (const id of ids) expect((await a.desks.ref(id).ask("who", LONG))._unsafeUnwrap().node).toBe("a");
+    await a.system.shutdown();
+  }, 120_000);
+});
