@@ -68,7 +68,7 @@ export function startProcess({ entry, env }: Starting, { onText, onEnd }: Hearin
     onEnd(cause);
   };
   const child = Bun.spawn([process.execPath, entry], {
-    env: { ...process.env, ...env, [PROCESS_MARK]: "1" },
+    env: { ...process.env, ...env, [PROCESS_MARK]: String(process.pid) },
     stdio: ["ignore", "inherit", "inherit"],
     // Texts of a turn have many quotes, which "json" escapes: of 64 asks at once, it carried a third as many per second.
     serialization: "advanced",

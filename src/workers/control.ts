@@ -25,5 +25,5 @@ export type LastMessage = number;
 
 export const isControl = (text: string): boolean => text.startsWith("{");
 
-/** Set for processes, so that a program knows that it was started as a worker. */
+/** Set for processes, so that a program knows that it was started as a worker: the id of the process that started it. */
 export const PROCESS_MARK = "ENVOI_WORKER";

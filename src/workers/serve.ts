@@ -12,6 +12,7 @@ import {
 } from "../index";
 import { createLink, type Link } from "../link/index";
 import { type FromWorker, isControl, type LastMessage, PROCESS_MARK, type ToWorker } from "./control";
+import { dieWith } from "./parent-death";
 
 /** The knowledge of a worker about itself. */
 export interface WorkerContext {
@@ -59,12 +60,14 @@ function openPort(onText: (text: string) => void): Port {
       },
     };
   }
-  if (process.env[PROCESS_MARK] === undefined || process.send === undefined) {
+  const parent = process.env[PROCESS_MARK];
+  if (parent === undefined || process.send === undefined) {
     throw new Error(
       "serveWorker() is for a module that spawnWorkers() starts, as its entry; this one was started by itself.",
     );
   }
   delete process.env[PROCESS_MARK]; // Programs that it starts are no workers.
+  dieWith(Number(parent));
   const send = process.send.bind(process);
   process.on("message", (text: unknown) => typeof text === "string" && onText(text));
   process.on("disconnect", () => process.exit(1)); // Nobody is left to work for.

@@ -43,6 +43,13 @@ serveWorker((system, worker) => {
     die(how) {
       if (how === "exit") process.exit(7);
       if (how === "hang") for (;;);
+      if (how === "loop") {
+        log.tell("note", String(process.pid));
+        setImmediate(() => {
+          for (;;); // The note has left.
+        });
+        return;
+      }
       if (how === "exit slowly") {
         log.tell("note", "last words");
         process.on("exit", () => {
