@@ -193,6 +193,8 @@ export class Members {
     this.#until = 0;
     system.log.warn(`Cluster "${cluster}": node "${node}" gives up all that it owns and joins anew: ${cause.message}.`);
     this.#connection.tell("gone", { node, reason: cause.message });
+    // A handler that waits for an answer would keep this node from joining until its timeout: the others send none any more.
+    this.#nodes.lostLease(cause);
     // A handler that still runs may send: under the incarnation whose lease has ended, nobody takes it.
     await Promise.all([...this.#goneListeners].map((listener) => listener(cause)));
     this.#nodes.lostLease(cause);

@@ -4,3 +4,16 @@ export const Log = defineProtocol("log", {
   write: { payload: Type.Object({ epoch: Type.Number(), node: Type.String() }) },
 });
 export const Writer = defineProtocol("writer", { begin: { reply: Type.Number() } });
+
+export const Counter = defineProtocol("counter", {
+  add: { payload: Type.Number(), reply: Type.Number() },
+});
+/** A store that keeps the highest epoch beside each count. */
+export const Store = defineProtocol("store", {
+  open: { payload: Type.Object({ id: Type.String(), epoch: Type.Number() }), reply: Type.Number() },
+  /** Answers false, and writes nothing, where the epoch is an old one. */
+  write: {
+    payload: Type.Object({ id: Type.String(), epoch: Type.Number(), node: Type.String(), count: Type.Number() }),
+    reply: Type.Boolean(),
+  },
+});
