@@ -40,19 +40,19 @@ export function logSlowHandlers(system: System, options: SlowHandlerLogOptions =
   const write = (): void => {
     const told = pending;
     pending = [];
-    let until = Date.now();
-    // They blocked one after the other: the time of each ends where that of the next begins.
-    for (const event of told.reverse()) {
-      const from = until - event.elapsed;
+    // They kept the event loop one after the other: the time of each ends where that of the next begins.
+    let from = profiler === undefined ? 0 : profiler.now - told.reduce((sum, { elapsed }) => sum + elapsed, 0);
+    for (const event of told) {
+      const until = from + event.elapsed;
       log(system, event, profiler?.stackBetween(from - MARGIN, until));
-      until = from;
+      from = until;
     }
   };
   const unsubscribe = system.events.subscribe((event) => {
     if (event.kind !== "slow-handler") return;
     pending.push(event);
     if (pending.length > 1) return;
-    if (profiler === undefined) queueMicrotask(write);
+    if (profiler === undefined) write();
     else profiler.take(write);
   });
   let hasEnded = false;
@@ -71,7 +71,7 @@ const MARGIN = 2;
 
 function log(system: System, { address, operation, elapsed }: SlowHandlerEvent, stack: string | undefined): void {
   const time = Math.round(elapsed);
-  const sentence = `"${operation}" has taken ${time} ms: ${stack === undefined ? "it waits" : "the event loop was kept"}.`;
+  const sentence = `"${operation}" has taken ${time} ms${stack === undefined ? "" : ", and kept the event loop"}.`;
   system.log.warn(sentence, { actor: address, operation, elapsed: time, ...(stack !== undefined && { stack }) });
 }
 

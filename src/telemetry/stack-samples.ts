@@ -1,4 +1,5 @@
 import { type Profiler, Session } from "node:inspector";
+import { type ClockTimer, systemClock } from "../index";
 
 /** A look at what the engine ran. */
 interface Sample {
@@ -22,7 +23,7 @@ export class StackSamples {
   readonly #session = new Session();
   /** Milliseconds between two looks. */
   readonly #interval: number;
-  readonly #timer: NodeJS.Timeout;
+  #timer: ClockTimer | undefined;
   #before: readonly Sample[] = [];
   #latest: readonly Sample[] = [];
 
@@ -32,7 +33,19 @@ export class StackSamples {
     this.#session.post("Profiler.enable");
     this.#session.post("Profiler.setSamplingInterval", { interval: interval * 1_000 });
     this.#session.post("Profiler.start");
-    this.#timer = setInterval(() => this.take(), PERIOD);
+    this.#takeOften();
+  }
+
+  /** The time that the engine gives its samples, in milliseconds since 1970: that of the machine, whatever the clock of the system says. */
+  get now(): number {
+    return systemClock.wallTime();
+  }
+
+  #takeOften(): void {
+    this.#timer = systemClock.setTimer(() => {
+      this.take();
+      this.#takeOften();
+    }, PERIOD);
     this.#timer.unref(); // To look must not keep the process alive.
   }
 
@@ -61,7 +74,7 @@ export class StackSamples {
   }
 
   end(): void {
-    clearInterval(this.#timer);
+    this.#timer?.cancel();
     this.#session.post("Profiler.stop", () => this.#session.disconnect());
   }
 }

@@ -45,7 +45,7 @@ test("a handler that blocked is logged with the function in which it did; one th
 
   await work.ask("block", 400);
   const { sentence, details } = await nextLine();
-  expect(sentence).toMatch(/^envoi: "block" has taken \d+ ms: the event loop was kept\.$/);
+  expect(sentence).toMatch(/^envoi: "block" has taken \d+ ms, and kept the event loop\.$/);
   expect(details).toMatchObject({ actor: "@(work)", operation: "block", elapsed: expect.any(Number) });
   const [innermost] = String(details["stack"]).split("\n");
   expect(innermost).toMatch(/^at (?:digest|sqrt|now)\b/);
@@ -53,9 +53,28 @@ test("a handler that blocked is logged with the function in which it did; one th
 
   await work.ask("wait", 200);
   expect(await nextLine()).toEqual({
-    sentence: 'envoi: "wait" has taken 50 ms: it waits.',
+    sentence: 'envoi: "wait" has taken 50 ms.',
     details: { actor: "@(work)", operation: "wait", elapsed: 50 },
   });
+  await system.shutdown();
+});
+
+test("several in one turn of the event loop are told in their order, each with its own stack", async () => {
+  const { system, nextLine } = logged();
+  logSlowHandlers(system);
+  const lag = (ms: number): number => digest(ms) + 1;
+  const [one, other] = [
+    system.spawn("one", Work, () => ({ block: (ms) => digest(ms), wait: () => undefined })),
+    system.spawn("other", Work, () => ({ block: (ms) => lag(ms), wait: () => undefined })),
+  ];
+  await Promise.all([one.ask("block", 300), other.ask("block", 300)]);
+  const [first, second] = [await nextLine(), await nextLine()];
+  expect(
+    [first, second].map(({ details }) => [details["actor"], String(details["stack"]).includes("at lag ")]),
+  ).toEqual([
+    ["@(one)", false],
+    ["@(other)", true],
+  ]);
   await system.shutdown();
 });
 

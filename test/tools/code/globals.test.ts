@@ -22,7 +22,7 @@ for (const { isolation, language } of ways) {
             const order = [];
             const typed = "n";
             await new Promise((done) => {
-              setTimeout((a, b) => { order.push(a + b); done(0) }, 5, "t", "!");
+              setTimeout((a, b) => { order.push(a + b); done(0) }, 200, "t", "!");
               setTimeout(() => order.push("first"), 1);
               queueMicrotask(() => order.push("micro"));
               clearTimeout(setTimeout(() => order.push("never"), 2));
