@@ -15,12 +15,10 @@ import {
 import type { Attached } from "./attached";
 import { Died } from "./died";
 import { asMine, asYours, Code, codeOf, timeText, writePart } from "./frames";
+import { LateAsks } from "./late";
 import type { Outbox } from "./outbox";
 import { Transients } from "./transients";
 import type { Versions } from "./versions";
-
-/** Most asks that are remembered after their askers gave up: a reply that comes nevertheless is a dead letter (P7). */
-const MOST_LATE = 100;
 
 type Kind = "kept" | "lent" | "transient";
 
@@ -55,7 +53,7 @@ export class Sending {
   /** The messages whose senders wait, by id. */
   readonly #sent = new Map<string, Outgoing>();
   readonly #ids = new Map<Outgoing, string>();
-  readonly #late = new Map<string, Outgoing>();
+  readonly #late: LateAsks;
   readonly #transients = new Transients<Attached>((one) => {
     this.#detach(one);
     one.attachment.end("stopped");
@@ -71,6 +69,7 @@ export class Sending {
   constructor(options: SendingOptions, outbox: Outbox) {
     this.#options = options;
     this.#outbox = outbox;
+    this.#late = new LateAsks(options.system.clock);
   }
 
   /** The messages whose senders wait. */
@@ -263,11 +262,7 @@ export class Sending {
   #cancel(out: Outgoing): void {
     const id = this.#take(out);
     if (id === undefined) return;
-    if (out.pattern === "ask") {
-      const [oldest] = this.#late.keys();
-      if (oldest !== undefined && this.#late.size === MOST_LATE) this.#late.delete(oldest);
-      this.#late.set(id, out);
-    }
+    if (out.pattern === "ask") this.#late.add(id, out);
     if (this.#lostBy === null) this.#outbox.add(`[${Code.cancel},"${id}"]`);
   }
 
@@ -290,8 +285,7 @@ export class Sending {
   // ——— Answers
 
   reply(id: string, payload: unknown): void {
-    const out = this.#sent.get(id) ?? this.#late.get(id);
-    this.#late.delete(id);
+    const out = this.#sent.get(id) ?? this.#late.take(id);
     if (out === undefined) return;
     this.#take(out);
     out.complete(payload);
@@ -299,8 +293,10 @@ export class Sending {
 
   fail(id: string, kind: AskError["kind"], detail: unknown): void {
     const out = this.#sent.get(id);
-    this.#late.delete(id);
-    if (out === undefined) return;
+    if (out === undefined) {
+      this.#late.take(id); // Nobody waits for its failure.
+      return;
+    }
     this.#take(out);
     out.fail(kind, detail);
   }
