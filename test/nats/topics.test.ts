@@ -50,6 +50,19 @@ describe.skipIf(!hasNats)("a topic of a cluster", () => {
     for (const { shown } of displays) expect(shown).toEqual(prices(300).map((price) => ({ price, from: "node-1" })));
   });
 
+  test("a name that no subject or consumer could have is refused at once, for durable sends too; the connection goes on", async () => {
+    const { url } = await server();
+    await using one = await node("node-1", url);
+    const { cluster } = one;
+    const Long = defineProtocol("long", { show: { payload: Type.Number() } });
+    expect(() => cluster.topic("x".repeat(5_000))).toThrow(RangeError);
+    expect(() => cluster.durable("漢".repeat(100), Long)).toThrow(RangeError);
+    const ref = one.system.spawn("long", Long, () => ({ show: () => undefined }));
+    await expect(cluster.receiveDurable("漢".repeat(100), ref)).rejects.toThrow(RangeError);
+    await expect(cluster.deadLetters("漢".repeat(100))).rejects.toThrow(RangeError);
+    await cluster.topic("prices").settled();
+  });
+
   test("splits what is larger than the server takes, and refuses one item that is", async () => {
     const { url } = await server({ jetstream: false, config: "max_payload: 4096" });
     await using one = await node("node-1", url);

@@ -13,6 +13,7 @@ import {
   writeJson,
 } from "../../index";
 import type { Connection } from "../connection";
+import { tokenOf } from "../subjects";
 import { DURABLE, DURABLE_TELL, type DurableLevel, type DurableOptions, type DurableTellOptions } from "./options";
 import { largestEntry, Outbox, type Stored } from "./outbox";
 
@@ -66,7 +67,7 @@ function outboxOf(connection: Connection, receiver: string): Outbox {
 /**
  * @internal Makes a reference for durable sends.
  *
- * @throws TypeError or RangeError when the name cannot be in an address, or an option is invalid.
+ * @throws TypeError or RangeError when the name cannot be in an address or is too long for NATS, or an option is invalid.
  */
 export function durableRef<Signatures>(
   connection: Connection,
@@ -97,6 +98,7 @@ class Sender {
     { level = "stored", serversSync = false, capacity = DEFAULT_CAPACITY }: DurableOptions,
   ) {
     address(receiver); // Its errors name it as an address.
+    tokenOf(receiver); // What cannot be received is not stored.
     this.receiver = receiver;
     this.#connection = connection;
     this.#operations = operations;
