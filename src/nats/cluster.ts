@@ -100,7 +100,8 @@ export interface Cluster extends AsyncDisposable {
   /**
    * The topic of a name, typed by its items: publish and subscribe over all nodes of the cluster, at most once.
    *
-   * @throws TypeError when the name is not a text, or empty.
+   * @throws TypeError when the name is not a text, or empty; RangeError when it has more than 255 characters, of which each byte that is
+   * no letter, no digit, no - and no _ counts as three.
    * @example
    * const prices = cluster.topic<{ symbol: string; price: number }>("prices");
    * prices.subscribe(display, "show");
@@ -173,8 +174,8 @@ const ONE = "one";
 export async function connectCluster(system: System, options: ClusterOptions): Promise<Cluster> {
   const connection = await openConnection(system, options);
   const nodes = new Nodes(connection);
-  await nodes.open();
   const members = connection.nc.info?.jetstream === true ? await joined(connection, nodes) : undefined;
+  if (members === undefined) await nodes.open();
   const names = members === undefined ? undefined : new Names(connection, nodes, members);
   const namesFor = async (who: string): Promise<Names> => {
     if (names !== undefined) return names;

@@ -53,9 +53,10 @@ export class Members {
   static async join(connection: Connection, nodes: Nodes): Promise<Members> {
     const members = new Members(connection, nodes, await bucketOf(connection));
     await members.#enter();
+    nodes.holdsLease = () => members.holdsLease;
+    await nodes.open(); // Not before: a node that is not one yet would refuse what is meant for the one that had its name.
     await members.#watch();
     connection.onClose(() => members.#stopFollowing());
-    nodes.holdsLease = () => members.holdsLease;
     members.#beatOn();
     connection.onClose(() => members.#leave());
     return members;

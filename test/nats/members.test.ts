@@ -57,6 +57,41 @@ describe.skipIf(!hasNats)("members", async () => {
     await a.system.shutdown();
   });
 
+  test("P17: until the lease of a killed node has ended, the next one of its name takes nothing: asks are unreachable, and then answered", async () => {
+    const Desk = defineProtocol("desk", { who: { reply: Type.Number() } });
+    const a = await start("a", "restart");
+    const program = `
+      import { createSystem, defineProtocol, Type } from ${JSON.stringify(`${import.meta.dir}/../../src/index`)};
+      import { connectCluster } from ${JSON.stringify(`${import.meta.dir}/../../src/nats/index`)};
+      const Desk = defineProtocol("desk", { who: { reply: Type.Number() } });
+      const cluster = await connectCluster(createSystem(), { servers: ${JSON.stringify(url)}, name: "restart", node: "b", lease: 1_000 });
+      await cluster.sharded("desk", Desk, () => () => ({ who: () => process.pid }));
+    `;
+    const run = () =>
+      Bun.spawn([process.execPath, "-e", program], {
+        cwd: `${import.meta.dir}/../..`,
+        stdio: ["ignore", "ignore", "inherit"],
+      });
+    const desks = await a.cluster.sharded("desk", Desk);
+    const who = async (): Promise<number> => {
+      for (;;) {
+        const answer = await desks.ref("ada").ask("who");
+        if (answer.isOk()) return answer.value;
+        expect(answer.error).toMatchObject({ retryable: true });
+      }
+    };
+    const joined = event(a.system, "joined", ({ node }) => node === "b");
+    const first = run();
+    await joined;
+    expect(await who()).toBe(first.pid);
+    first.kill("SIGKILL");
+    await first.exited;
+    const second = run();
+    expect(await who()).toBe(second.pid);
+    second.kill("SIGKILL");
+    await a.system.shutdown();
+  }, 30_000);
+
   test("a node that joins after another one has left is answered by a third that heard of it", async () => {
     const Door = defineProtocol("door", { knock: { reply: Type.String() } });
     const a = await start("a", "four");
