@@ -142,4 +142,23 @@ describe.skipIf(!hasNats)("a connection", () => {
     const thrown = await connectCluster(system, { ...OPTIONS, servers: url }).catch((error) => error);
     expect(String(thrown)).toContain("credentials");
   });
+
+  test("takes a token, and says who is not let in", async () => {
+    const { url } = await server({ config: "authorization { token: secret }" });
+    await using system = createSystem();
+    const cluster = await connectCluster(system, { ...OPTIONS, servers: url, credentials: { token: "secret" } });
+    await cluster.close();
+    const wrong = connectCluster(system, { ...OPTIONS, servers: url, credentials: { token: "other" } });
+    expect(String(await wrong.catch((error) => error))).toMatch(/Authorization Violation.*credentials/i);
+  });
+
+  test("to a server without JetStream says what names over the cluster need", async () => {
+    const { url } = await server({ jetstream: false });
+    await using system = createSystem();
+    const cluster = await connectCluster(system, { ...OPTIONS, servers: url });
+    const Echo = defineProtocol("echo", { say: { payload: Type.String(), reply: Type.String() } });
+    const refused = await cluster.sharded("echo", Echo, () => () => ({ say: (text) => text })).catch((error) => error);
+    expect(String(refused)).toContain("cluster.sharded needs JetStream");
+    expect(String(refused)).toContain("start them with -js");
+  });
 });
