@@ -184,6 +184,17 @@ export interface System extends AsyncDisposable, Observable, Measured {
    */
   stop(ref: AnyRef, options?: { readonly drain?: boolean }): Promise<void>;
   /**
+   * Calls back when the shutdown begins, while all actors still run and may be called, and waits for a returned promise at most for the
+   * `timeout` of the shutdown (default: 5,000 ms) before the actors stop: for code beside the system that hands over to others, such as a node of
+   * a cluster. An error is logged. Nothing is called when the system shuts down already.
+   *
+   * @returns a function that removes the callback.
+   * @throws TypeError when it is no function.
+   * @example
+   * system.beforeShutdown(() => node.handOver());
+   */
+  beforeShutdown(callback: () => unknown): () => void;
+  /**
    * Calls back at the shutdown, once all actors have stopped, and waits for a returned promise as long as for the actors (the `timeout`
    * of the shutdown): for code beside the system that has something to finish, such as a recording. An error is logged. Nothing is
    * called when the system has shut down already.
@@ -195,7 +206,7 @@ export interface System extends AsyncDisposable, Observable, Measured {
    */
   onShutdown(callback: () => unknown): () => void;
   /**
-   * Stops all actors, phase by phase and children first. Later calls get the report of the first one, and their options are
+   * Stops all actors, phase by phase and children first, once `beforeShutdown` has ended. Later calls get the report of the first one, and their options are
    * ignored.
    *
    * @throws RangeError at once when `timeout` is not a number of milliseconds from 0, or Infinity.
@@ -219,7 +230,7 @@ export function createSystem(options: SystemOptions = {}): System {
   const router = new AddressRouter(environment, deadLetters.feed);
   let reported: Promise<ShutdownReport> | null = null;
   let unbind: () => void = () => undefined;
-  const finishers = new Set<{ readonly callback: () => unknown }>();
+  const [leavers, finishers] = [new Set<Listener>(), new Set<Listener>()];
   const attempt = async (name: string, hook: () => unknown): Promise<void> => {
     try {
       await hook();
@@ -228,14 +239,19 @@ export function createSystem(options: SystemOptions = {}): System {
     }
   };
 
+  const callAll = (name: string, listeners: ReadonlySet<Listener>, timeout: number): Promise<void> => {
+    const called = [...listeners].map(({ callback }) => attempt(name, () => environment.enter(callback)));
+    return settledWithin(environment, called, timeout);
+  };
+
   async function shutDownOnce(timeout: number, drain: boolean, isQuiet: boolean): Promise<ShutdownReport> {
+    if (leavers.size > 0) await callAll("beforeShutdown", leavers, timeout);
     const unfinished = await shutDown(environment, timeout, drain, isQuiet);
     router.close();
     deadLetters.flush();
     environment.logLimit.flush();
     events.flush();
-    const finished = [...finishers].map(({ callback }) => attempt("onShutdown", () => environment.enter(callback)));
-    await settledWithin(environment, finished, timeout);
+    await callAll("onShutdown", finishers, timeout);
     unbind();
     return { unfinished };
   }
@@ -297,14 +313,8 @@ export function createSystem(options: SystemOptions = {}): System {
       });
       return unbind;
     },
-    onShutdown(callback) {
-      if (typeof callback !== "function") {
-        throw new TypeError(`onShutdown takes a function: () => recording.close(); got ${quote(callback)}.`);
-      }
-      const finisher = { callback }; // The same function may be given twice.
-      finishers.add(finisher);
-      return () => void finishers.delete(finisher);
-    },
+    beforeShutdown: (callback) => listen(leavers, "beforeShutdown", "node.handOver()", callback),
+    onShutdown: (callback) => listen(finishers, "onShutdown", "recording.close()", callback),
     shutdown(options = {}) {
       checkTimeout(options);
       const { timeout = 5_000, drain = false, quiet = false } = options;
@@ -317,6 +327,20 @@ export function createSystem(options: SystemOptions = {}): System {
     },
   };
   return system;
+}
+
+/** What a shutdown calls. The same function may be given twice. */
+interface Listener {
+  readonly callback: () => unknown;
+}
+
+function listen(listeners: Set<Listener>, name: string, example: string, callback: () => unknown): () => void {
+  if (typeof callback !== "function") {
+    throw new TypeError(`${name} takes a function: () => ${example}; got ${quote(callback)}.`);
+  }
+  const listener = { callback };
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
 }
 
 /** Out of line: its closure would cost an actor that has stopped by then 20 ns. */
