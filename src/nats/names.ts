@@ -1,26 +1,14 @@
 import { type Address, type AnyRef, address, type Protocol, quote, type Ref } from "../index";
 import type { Link } from "../link/index";
 import type { Connection } from "./connection";
+import { checkName, checkServed, type Kind, keyOf, servedAs } from "./kinds";
 import type { Create, Lease, ShardedOptions } from "./lease";
 import { loopOf } from "./loop";
 import type { Members } from "./members";
 import type { Nodes } from "./nodes";
 import { type Owner, Owners } from "./owners";
 import { SHARDS, shardOf, winnerOf } from "./shards";
-import { isToken } from "./subjects";
-import { versionOf } from "./versions";
 
-/** A name over the cluster. */
-interface Kind {
-  readonly name: string;
-  readonly protocol: Protocol;
-  readonly shards: number;
-  /** Undefined on a node that only sends to it. */
-  readonly create: Create<never> | undefined;
-}
-
-/** The parts of addresses below the cluster's name that are no names. */
-const RESERVED: ReadonlySet<string> = new Set(["node", "own", "loop"]);
 /** The shards that a node hands over at a time, unless it closes. */
 const STEP = 8;
 
@@ -43,7 +31,9 @@ export class Names {
   /** Those who wait for the owner of a shard. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #isSettling = false;
-  #isClosing = false;
+  /** Once it hands over all that it owns, it claims nothing. */
+  #leaving: Promise<void> | undefined;
+  #isClosed = false;
 
   constructor(connection: Connection, nodes: Nodes, members: Members) {
     this.#connection = connection;
@@ -70,16 +60,12 @@ export class Names {
     options: ShardedOptions,
     shards = SHARDS,
   ): Promise<void> {
-    if (!isToken(name) || RESERVED.has(name)) {
-      throw new TypeError(
-        `A name over the cluster has 1 to 64 letters, digits, - and _, and is not "node", "own" or "loop"; got ${quote(name)}.`,
-      );
-    }
+    checkName(name);
     if (this.#kinds.has(name))
       throw new Error(`The name ${quote(name)} is in use over the cluster on this node already.`);
-    this.#checkServed(name, protocol, shards);
     const { system, cluster } = this.#connection;
     const kind: Kind = { name, protocol, shards, create };
+    checkServed(kind, this.#connection, this.#members);
     this.#kinds.set(name, kind);
     this.#owners ??= this.#open();
     this.#table = await this.#owners;
@@ -93,24 +79,10 @@ export class Names {
     this.#changed();
   }
 
-  /** Other nodes may serve another version of the protocol, but no other protocol, and none of other shards: an id would have two actors. */
-  #checkServed(name: string, protocol: Protocol, shards: number): void {
-    const own = servedAs(protocol, shards);
-    const [wanted, ofShards] = own.split(" ");
-    for (const { node, serves } of this.#members.all()) {
-      const theirs = serves[name];
-      if (theirs === undefined) continue;
-      const [other, ofTheirs] = theirs.split(" ");
-      if (other === wanted && ofTheirs === ofShards) continue;
-      const { cluster, node: self } = this.#connection;
-      throw new Error(
-        `Node "${node}" of cluster "${cluster}" serves ${quote(name)} as "${theirs}", and node "${self}" would as "${own}" (protocol, shards, version): use one name for one of them.`,
-      );
-    }
-  }
-
   async #open(): Promise<Owners> {
     const owners = await Owners.open(this.#connection, this.#nodes, (key) => this.#changed(key));
+    // The actors of a system that shuts down are handed over while they still run.
+    this.#connection.onClose(this.#connection.system.beforeShutdown(() => this.#leave()));
     this.#connection.onClose(() => this.#close());
     return owners;
   }
@@ -157,7 +129,7 @@ export class Names {
       const waiting = this.#waiting.get(key) ?? [];
       this.#waiting.set(key, waiting);
       await new Promise<void>((resolve) => waiting.push(resolve));
-      if (this.#isClosing) throw new Error(`cluster "${this.#connection.cluster}" is closed`);
+      if (this.#isClosed) throw new Error(`cluster "${this.#connection.cluster}" is closed`);
       const found = look();
       if (found !== undefined) return found;
     }
@@ -231,7 +203,10 @@ export class Names {
   #candidates({ name }: Kind): readonly string[] {
     return this.#members
       .all()
-      .filter(({ node, serves }) => serves[name] !== undefined && !(this.#isClosing && node === this.#connection.node))
+      .filter(
+        ({ node, serves }) =>
+          serves[name] !== undefined && !(this.#leaving !== undefined && node === this.#connection.node),
+      )
       .map(({ node }) => node);
   }
 
@@ -244,7 +219,7 @@ export class Names {
       this.#waiting.delete(each);
       for (const resume of waiting) resume();
     }
-    if (this.#isSettling || this.#isClosing) return;
+    if (this.#isSettling || this.#leaving !== undefined) return;
     this.#isSettling = true;
     this.#connection.system.clock.microtask(() => {
       this.#isSettling = false;
@@ -319,10 +294,15 @@ export class Names {
     await Promise.all([...this.#actors.keys()].map((key) => this.#stop(key, false)));
   }
 
-  /** This node leaves: others get all that it owns at once, since it has no more time than a lease for it. */
-  async #close(): Promise<void> {
-    this.#isClosing = true;
-    await this.#connection.within(this.#members.retire(), this.#connection.lease);
+  /** Hands over to the others all that this node owns, at once, since it has no more time than a lease for it. */
+  #leave(): Promise<void> {
+    this.#leaving ??= this.#handOver();
+    return this.#leaving;
+  }
+
+  async #handOver(): Promise<void> {
+    const { lease } = this.#connection;
+    await this.#connection.within(this.#members.retire(), lease);
     const moves: Promise<void>[] = [];
     for (const kind of this.#kinds.values()) {
       for (let shard = 0; shard < kind.shards; shard++) {
@@ -331,18 +311,16 @@ export class Names {
         if (this.#owned(key) !== undefined && best !== undefined) moves.push(this.#move(kind, shard, key, best));
       }
     }
-    const { lease } = this.#connection;
     await this.#connection.within(Promise.all(moves), lease);
-    await this.#connection.within(this.#stopAll(), lease);
+    // What came late was passed on, and its answers come back this way.
+    await this.#connection.within(this.#nodes.answered(), lease);
+  }
+
+  async #close(): Promise<void> {
+    await this.#leave();
+    this.#isClosed = true;
+    await this.#connection.within(this.#stopAll(), this.#connection.lease);
     this.#changed();
     this.#loop.end(new Error(`cluster "${this.#connection.cluster}" is closed`));
   }
 }
-
-/** A name as the other nodes know it: the protocol, its shards, and the fingerprint of its version. */
-const servedAs = (protocol: Protocol, shards: number): string => {
-  const [name, fingerprint] = versionOf(protocol).split(" ");
-  return `${name} ${shards} ${fingerprint}`;
-};
-
-const keyOf = (kind: Kind, id: string): string => `${kind.name}.${shardOf(id, kind.shards)}`;

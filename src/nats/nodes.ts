@@ -10,6 +10,9 @@ const NO_RESPONDERS = 503;
 /** Beats of a pair in the time of a lease. */
 const BEATS = 4;
 
+/** Milliseconds between two looks whether all answers have come. */
+const ANSWERED_LOOK = 5;
+
 /** This node among the others: who may be reached here, and the pairs with those that were met. */
 export class Nodes implements PairOwner {
   readonly connection: Connection;
@@ -159,6 +162,14 @@ export class Nodes implements PairOwner {
   /** The fence: false for a node whose lease has ended, so that nothing it still says is taken. */
   admits(incarnation: string): boolean {
     return !this.#gone.has(incarnation);
+  }
+
+  /** Resolves once nothing waits for an answer of another node. */
+  async answered(): Promise<void> {
+    const { system } = this.connection;
+    while ([...this.#pairs.values()].some(({ link }) => link.waiting > 0)) {
+      await new Promise<void>((resolve) => system.clock.setTimer(resolve, ANSWERED_LOOK));
+    }
   }
 
   // ——— What membership tells

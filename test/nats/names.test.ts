@@ -153,4 +153,43 @@ describe.skipIf(!hasNats)("names over the cluster", async () => {
     expect(handled).toEqual(Array.from({ length: 21 + late.length }, (_, number) => number));
     for (const each of [...serving, { system }]) await each.system.shutdown();
   });
+
+  test("P17: a rolling restart by system.shutdown() fails no ask: what a node owns is handed over while its actors still run", async () => {
+    const asker = await (async () => {
+      const system = createSystem({ hookTimeout: 60_000, logger: { warn() {}, error() {} } });
+      const cluster = await connectCluster(system, { servers: url, name: "names-roll", node: "asker", lease: 1_000 });
+      return { system, carts: await cluster.sharded("cart", Cart), one: await cluster.singleton("one", Cart) };
+    })();
+    const serve = async (node: string) => {
+      const joined = await join("names-roll", node);
+      await joined.cluster.singleton("one", Cart, ({ epoch }) => () => ({
+        add: (number) => number,
+        put() {},
+        where: () => ({ node, epoch, taken: [] }),
+      }));
+      return joined;
+    };
+    let nodes = [await serve("b"), await serve("c")];
+    let isRolling = true;
+    const failures: string[] = [];
+    const ask = async (ref: typeof asker.one): Promise<number> => {
+      let answered = 0;
+      while (isRolling) {
+        const answer = await ref.ask("add", 1, LONG);
+        if (answer.isErr()) failures.push(answer.error.message);
+        answered++;
+      }
+      return answered;
+    };
+    const asking = [asker.one, ...IDS.slice(0, 12).map((id) => asker.carts.ref(id))].map(ask);
+    for (const old of nodes) {
+      const { node } = old.cluster;
+      await old.system.shutdown();
+      nodes = [...nodes.filter((each) => each !== old), await serve(node)];
+    }
+    isRolling = false;
+    for (const answered of await Promise.all(asking)) expect(answered).toBeGreaterThan(0);
+    expect(failures).toEqual([]);
+    for (const { system } of [...nodes, asker]) await system.shutdown();
+  }, 60_000);
 });

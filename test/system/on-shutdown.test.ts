@@ -53,3 +53,37 @@ test("onShutdown takes a function", () => {
   expect(() => system.onShutdown(7 as never)).toThrow("onShutdown takes a function");
   expect(system.name).toBe("shop");
 });
+
+test("P13: beforeShutdown is called while all actors still run and may be called; they stop once it has ended, or after the timeout", async () => {
+  const { system, clock, takeLog } = createTestSystem();
+  const order: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const ref = system.spawn("actor", Work, () => ({
+    work: () => void order.push("handled"),
+    onStop: () => void order.push("stopped"),
+  }));
+  system.beforeShutdown(async () => {
+    ref.tell("work");
+    await gate.promise;
+    order.push("handed over");
+  });
+  system.beforeShutdown(() => {
+    throw new Error("no");
+  });
+  system.beforeShutdown(() => void order.push("removed"))();
+  system.onShutdown(() => void order.push("after"));
+  const report = system.shutdown();
+  await clock.settle();
+  expect(order).toEqual(["handled"]);
+  gate.resolve();
+  await report;
+  expect(order).toEqual(["handled", "handed over", "stopped", "after"]);
+  expect(takeLog().map(({ message }) => message)).toEqual([expect.stringContaining("beforeShutdown threw: Error: no")]);
+
+  const other = createTestSystem();
+  other.system.beforeShutdown(() => new Promise(() => undefined));
+  const late = other.system.shutdown({ timeout: 100 });
+  await other.clock.advance(100);
+  expect(await late).toEqual({ unfinished: [] });
+  expect(() => system.beforeShutdown("no" as never)).toThrow(/beforeShutdown takes a function/);
+});

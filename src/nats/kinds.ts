@@ -1,0 +1,58 @@
+import { type Protocol, quote } from "../index";
+import type { Connection } from "./connection";
+import type { Create } from "./lease";
+import type { Members } from "./members";
+import { shardOf } from "./shards";
+import { isToken } from "./subjects";
+import { versionOf } from "./versions";
+
+/** A name over the cluster. */
+export interface Kind {
+  readonly name: string;
+  readonly protocol: Protocol;
+  readonly shards: number;
+  /** Undefined on a node that only sends to it. */
+  readonly create: Create<never> | undefined;
+}
+
+/** The parts of addresses below the cluster's name that are no names. */
+const RESERVED: ReadonlySet<string> = new Set(["node", "own", "loop"]);
+
+/** @throws TypeError when it is no name over a cluster. */
+export function checkName(name: string): void {
+  if (isToken(name) && !RESERVED.has(name)) return;
+  throw new TypeError(
+    `A name over the cluster has 1 to 64 letters, digits, - and _, and is not "node", "own" or "loop"; got ${quote(name)}.`,
+  );
+}
+
+/**
+ * Other nodes may serve another version of the protocol, but no other protocol, and none of other shards: an id would have two actors.
+ *
+ * @throws Error when one of them does.
+ */
+export function checkServed(
+  { name, protocol, shards }: Kind,
+  { cluster, node: self }: Connection,
+  members: Members,
+): void {
+  const own = servedAs(protocol, shards);
+  const [wanted, ofShards] = own.split(" ");
+  for (const { node, serves } of members.all()) {
+    const theirs = serves[name];
+    if (theirs === undefined) continue;
+    const [other, ofTheirs] = theirs.split(" ");
+    if (other === wanted && ofTheirs === ofShards) continue;
+    throw new Error(
+      `Node "${node}" of cluster "${cluster}" serves ${quote(name)} as "${theirs}", and node "${self}" would as "${own}" (protocol, shards, version): use one name for one of them.`,
+    );
+  }
+}
+
+/** A name as the other nodes know it: the protocol, its shards, and the fingerprint of its version. */
+export const servedAs = (protocol: Protocol, shards: number): string => {
+  const [name, fingerprint] = versionOf(protocol).split(" ");
+  return `${name} ${shards} ${fingerprint}`;
+};
+
+export const keyOf = (kind: Kind, id: string): string => `${kind.name}.${shardOf(id, kind.shards)}`;
