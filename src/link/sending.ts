@@ -15,7 +15,7 @@ import {
 import type { Attached } from "./attached";
 import { Died } from "./died";
 import { asMine, asYours, Code, codeOf, timeText, writePart } from "./frames";
-import { LateAsks } from "./late";
+import { LateAsks } from "./late-asks";
 import type { Outbox } from "./outbox";
 import { Transients } from "./transients";
 import type { Versions } from "./versions";
