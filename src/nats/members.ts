@@ -1,5 +1,6 @@
 import type { KV, KvWatchEntry } from "@nats-io/kv";
 import type { Connection } from "./connection";
+import { Following } from "./following";
 import type { Nodes } from "./nodes";
 
 /** A node as the others know it. */
@@ -31,7 +32,7 @@ export class Members {
   #bucket: KV;
   /** When the bucket that is followed was made. */
   #madeAt = "";
-  #stopFollowing: () => void = () => undefined;
+  #following: Following | undefined;
   readonly #members = new Map<string, Member>();
   readonly #listeners = new Set<() => void>();
   readonly #goneListeners = new Set<(cause: Error) => unknown>();
@@ -55,8 +56,8 @@ export class Members {
     await members.#enter();
     nodes.holdsLease = () => members.holdsLease;
     await nodes.open(); // Not before: a node that is not one yet would refuse what is meant for the one that had its name.
-    await members.#watch();
-    connection.onClose(() => members.#stopFollowing());
+    await members.#follow();
+    connection.onClose(() => members.#following?.stop());
     members.#beatOn();
     connection.onClose(() => members.#leave());
     return members;
@@ -206,7 +207,7 @@ export class Members {
         const isAnew = await this.#reopen();
         for (const listener of this.#rejoinListeners) await listener();
         await this.#enter();
-        if (isAnew) await this.#watch();
+        if (isAnew) await this.#follow();
         return;
       } catch (thrown) {
         if (this.#isClosed) return;
@@ -221,7 +222,7 @@ export class Members {
   async #reopen(): Promise<boolean> {
     const bucket = await bucketOf(this.#connection);
     if ((await this.#connection.madeAt(bucket)) === this.#madeAt) return false;
-    this.#stopFollowing();
+    this.#following?.stop();
     this.#bucket = bucket;
     for (const member of [...this.#members.values()])
       this.#forget(member, 0, "has lost its lease with the servers' store");
@@ -242,30 +243,12 @@ export class Members {
 
   // ——— The others
 
-  async #watch(): Promise<void> {
+  async #follow(): Promise<void> {
     const madeAt = await this.#connection.madeAt(this.#bucket);
-    const entries = await this.#bucket.watch();
-    let isFollowed = true;
-    this.#stopFollowing = () => {
-      isFollowed = false;
-      entries.stop();
-    };
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const own = this.#revision;
-    const follow = async (): Promise<void> => {
-      for await (const entry of entries) {
-        if (!isFollowed) return;
-        this.#hear(entry);
-        this.#nodes.heard(entry.revision);
-        if (entry.revision >= own) resolve(); // All that was there before this node joined has come.
-      }
-    };
-    void follow().catch((cause) => {
-      const { system, cluster } = this.#connection;
-      if (!this.#isClosed && isFollowed)
-        system.log.error(`Cluster "${cluster}": its members are not followed any more.`, { cause });
+    this.#following = await Following.begin(this.#connection, this.#bucket, (entry) => {
+      this.#hear(entry);
+      this.#nodes.heard(entry.revision);
     });
-    await promise;
     this.#madeAt = madeAt;
   }
 

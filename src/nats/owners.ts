@@ -1,5 +1,6 @@
 import type { KV, KvWatchEntry } from "@nats-io/kv";
 import type { Connection } from "./connection";
+import { Following } from "./following";
 import type { Nodes } from "./nodes";
 
 /** The owner of a shard, as all nodes know it. */
@@ -26,7 +27,7 @@ export class Owners {
   /** When the bucket that is followed was made. Epochs count from there, so that they grow also where the servers lost the last bucket. */
   #madeAt = "";
   #firstEpoch = 0;
-  #stopFollowing: () => void = () => undefined;
+  #following: Following | undefined;
   readonly #owners = new Map<string, Owner>();
   readonly #onChange: (key: string) => void;
 
@@ -39,8 +40,8 @@ export class Owners {
 
   static async open(connection: Connection, nodes: Nodes, onChange: (key: string) => void): Promise<Owners> {
     const owners = new Owners(connection, nodes, await bucketOf(connection), onChange);
-    await owners.#watch();
-    connection.onClose(() => owners.#stopFollowing());
+    await owners.#follow();
+    connection.onClose(() => owners.#following?.stop());
     return owners;
   }
 
@@ -48,11 +49,11 @@ export class Owners {
   async reopen(): Promise<void> {
     const bucket = await bucketOf(this.#connection);
     if ((await this.#connection.madeAt(bucket)) === this.#madeAt) return;
-    this.#stopFollowing();
+    this.#following?.stop();
     this.#bucket = bucket;
     this.#owners.clear();
     this.#nodes.forgetOwners();
-    await this.#watch();
+    await this.#follow();
   }
 
   get(key: string): Owner | undefined {
@@ -72,30 +73,10 @@ export class Owners {
     }
   }
 
-  async #watch(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const { created, state } = (await this.#bucket.status()).streamInfo;
-    const last = state.last_seq;
+  async #follow(): Promise<void> {
+    const { created } = (await this.#bucket.status()).streamInfo;
     this.#firstEpoch = Date.parse(created);
-    const entries = await this.#bucket.watch();
-    let isFollowed = true;
-    this.#stopFollowing = () => {
-      isFollowed = false;
-      entries.stop();
-    };
-    const follow = async (): Promise<void> => {
-      for await (const entry of entries) {
-        if (!isFollowed) return;
-        this.#hear(entry);
-        if (entry.revision >= last) resolve();
-      }
-    };
-    void follow().catch((cause) => {
-      const { system, cluster, isClosed } = this.#connection;
-      if (!isClosed && isFollowed)
-        system.log.error(`Cluster "${cluster}": its owners are not followed any more.`, { cause });
-    });
-    if (last > 0) await promise;
+    this.#following = await Following.begin(this.#connection, this.#bucket, (entry) => this.#hear(entry));
     this.#madeAt = created;
   }
 
