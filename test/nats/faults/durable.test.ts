@@ -1,51 +1,14 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
-import { startNatsCluster } from "../../../benchmarks/harness/nats-server";
 import { ids, node, Orders, spawnOrders } from "../durable/nodes";
 import { hasNats, server } from "../rooms";
 import { asNumbered, checkDeliveries, type DeliveryEvent, type Numbered, sentAll } from "./deliveries";
+import { threeServers } from "./three-servers";
 
 /** True for the long forms. */
 const isLong = process.env["ENVOI_LONG"] !== undefined;
 /** Long enough for a cluster on a busy machine; no assertion. */
 const WITHIN = isLong ? 600_000 : 90_000;
-
-/** Three servers that keep three copies, and what asks and troubles their leader. */
-async function threeServers() {
-  const servers = await startNatsCluster();
-  afterAll(() => Promise.all(servers.map((each) => each.close())));
-  const urls = servers.map(({ url }) => url);
-  /** Asks JetStream until it gives an answer: for a while it has no leader. */
-  const ask = async <Answer>(question: (jsm: JetStreamManager) => Promise<Answer | undefined>): Promise<Answer> => {
-    for (;;) {
-      try {
-        const nc = await connect({ servers: urls, timeout: 500 });
-        try {
-          const answer = await question(await jetstreamManager(nc, { timeout: 1_000 }));
-          if (answer !== undefined) return answer;
-        } finally {
-          await nc.close();
-        }
-      } catch {
-        // It is asked again.
-      }
-      await Bun.sleep(50);
-    }
-  };
-  /** The server that leads the stream of durable messages. */
-  const leader = () =>
-    ask(async (jsm) => {
-      const { cluster } = await jsm.streams.info("ENVOI_shop_durable");
-      return servers.find(({ name }) => name === cluster?.leader);
-    });
-  await ask(async (jsm) => {
-    await jsm.streams.add({ name: "READY", subjects: ["ready"], num_replicas: 3 });
-    return await jsm.streams.delete("READY");
-  });
-  return { servers, urls, leader };
-}
 
 /** Sends numbered messages one behind the other, and notes what happens to them. */
 class Load {
@@ -120,7 +83,7 @@ describe.skipIf(!hasNats)("durable messages over three servers", () => {
   test(
     "none that was acknowledged is lost, out of order or repeated unmarked, while leaders are killed and stopped",
     async () => {
-      const { urls, leader } = await threeServers();
+      const { urls, leader } = await threeServers("ENVOI_shop_durable");
       const load = new Load();
       await using one = await node("node-1", urls, { replicas: 3 });
       await using two = await node("node-2", urls, { replicas: 3 });
