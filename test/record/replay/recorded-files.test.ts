@@ -48,8 +48,8 @@ async function record(options: RecorderOptions, texts: readonly string[]): Promi
   );
   for (const text of texts) expect((await agent.ask("work", text))._unsafeUnwrap()).toBe(`thought ${text}`);
   expect(await Array.fromAsync(agent.stream("first", 3))).toEqual([1, 2, 3]);
+  await system.shutdown(); // Then the stream that the agent left has ended, too.
   await recording.close();
-  await system.shutdown();
 }
 
 /** The same with the world alone from the recording, on the clock of the machine. */
