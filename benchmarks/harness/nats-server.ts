@@ -252,15 +252,29 @@ async function make(
   });
 }
 
+/** Times that servers are tried, each on other ports: a free one may be taken before its server listens. */
+const TRIES = 3;
+
+/** Starts servers, all on other ports where one of them was taken. */
+async function started(names: readonly string[], options: NatsOptions): Promise<readonly Server[]> {
+  for (let attempt = 1; ; attempt++) {
+    const servers = await make(names, options);
+    const outcomes = await Promise.allSettled(servers.map((server) => server.restart()));
+    const failed = outcomes.find((outcome) => outcome.status === "rejected");
+    if (failed === undefined) return servers;
+    await Promise.all(servers.map((server) => server.close()));
+    if (attempt === TRIES || !String(failed.reason).includes("address already in use")) throw failed.reason;
+  }
+}
+
 /**
  * Starts one server on loopback.
  *
  * @throws Error when there is no program, or it does not become ready.
  */
 export async function startNats(options: NatsOptions = {}): Promise<NatsServer> {
-  const [server] = await make(["nats-1"], options);
+  const [server] = await started(["nats-1"], options);
   if (server === undefined) throw new Error("No server was made.");
-  await server.restart();
   return server;
 }
 
@@ -269,8 +283,5 @@ export async function startNats(options: NatsOptions = {}): Promise<NatsServer> 
  *
  * @throws Error when there is no program, or they do not become ready.
  */
-export async function startNatsCluster(options: NatsOptions = {}): Promise<readonly NatsServer[]> {
-  const servers = await make(["nats-1", "nats-2", "nats-3"], options);
-  await Promise.all(servers.map((server) => server.restart()));
-  return servers;
-}
+export const startNatsCluster = (options: NatsOptions = {}): Promise<readonly NatsServer[]> =>
+  started(["nats-1", "nats-2", "nats-3"], options);
