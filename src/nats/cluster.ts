@@ -178,6 +178,7 @@ export async function connectCluster(system: System, options: ClusterOptions): P
   if (members === undefined) await nodes.open();
   const names = members === undefined ? undefined : new Names(connection, nodes, members);
   const namesFor = async (who: string): Promise<Names> => {
+    if (connection.isClosed) throw new Error(`Cluster "${connection.cluster}" is closed: connect again for ${who}.`);
     if (names !== undefined) return names;
     await connection.jetstream(who); // Says what is missing.
     throw new Error(`${who} needs JetStream, which was off when this node joined: connect again.`);
@@ -187,7 +188,7 @@ export async function connectCluster(system: System, options: ClusterOptions): P
     node: connection.node,
     expose: (name, ref) => nodes.expose(name, ref),
     remote: (node, name, protocol) => nodes.remote(node, name, protocol),
-    members: () => members?.all().map(({ node }) => node) ?? [],
+    members: () => (connection.isClosed ? [] : (members?.all().map(({ node }) => node) ?? [])),
     durable: (receiver, protocol, durableOptions) => durableRef(connection, receiver, protocol, durableOptions),
     receiveDurable: (receiver, ref, receiverOptions) => openReceiver(connection, receiver, ref, receiverOptions),
     deadLetters: (receiver, lettersOptions) => readDeadLetters(connection, receiver, lettersOptions),

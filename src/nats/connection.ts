@@ -71,12 +71,18 @@ export class Connection {
   /**
    * A bucket of the cluster, which is made where there is none.
    *
-   * @throws Error (as a rejection) where JetStream is off.
+   * @throws Error (as a rejection) where JetStream is off, or where the bucket is there with another `ttl`: the server keeps the old one.
    */
   async bucket(who: string, what: string, options: Partial<KvOptions>): Promise<KV> {
     const { js } = await this.jetstream(who);
     const kvm = new this.sdk.kv.Kvm(js);
-    return await kvm.create(this.named(what), { replicas: this.replicas, history: 1, ...options });
+    const name = this.named(what);
+    const bucket = await kvm.create(name, { replicas: this.replicas, history: 1, ...options });
+    const { ttl } = await bucket.status();
+    if (options.ttl === undefined || options.ttl === ttl) return bucket;
+    throw new Error(
+      `The nodes of cluster "${this.cluster}" have a lease of ${ttl} ms, and node "${this.node}" asks for ${options.ttl} ms: give all nodes the same lease. To change it, end all nodes and delete the bucket "${name}".`,
+    );
   }
 
   /** The time at which a bucket was made, by its server: one that was lost, and made anew, is another one. */

@@ -29,11 +29,34 @@ describe.skipIf(!hasNats)("members", async () => {
   test("two nodes of one name are refused", async () => {
     const a = await start("a", "two");
     const system = createSystem();
-    const thrown = await connectCluster(system, { servers: url, name: "two", node: "a", lease: 500 }).catch(
+    const thrown = await connectCluster(system, { servers: url, name: "two", node: "a", lease: 1_000 }).catch(
       (each) => each,
     );
     expect(String(thrown)).toContain('Node "a" of cluster "two" runs already');
     await system.shutdown();
+    await a.system.shutdown();
+  });
+
+  test("a node with another lease than the cluster's is refused, and one with the same is taken", async () => {
+    const a = await start("a", "lease");
+    const system = createSystem();
+    const thrown = await connectCluster(system, { servers: url, name: "lease", node: "b", lease: 5_000 }).catch(
+      (each) => each,
+    );
+    expect(String(thrown)).toContain('cluster "lease" have a lease of 1000 ms, and node "b" asks for 5000 ms');
+    expect(a.cluster.members()).toEqual(["a"]);
+    const same = await connectCluster(system, { servers: url, name: "lease", node: "b", lease: 1_000 });
+    expect(same.members()).toEqual(["a", "b"]);
+    await system.shutdown();
+    await a.system.shutdown();
+  });
+
+  test("a cluster that is closed has no members, and takes no names", async () => {
+    const Desk = defineProtocol("desk", { who: { reply: Type.Number() } });
+    const a = await start("a", "closed");
+    await a.cluster.close();
+    expect(a.cluster.members()).toEqual([]);
+    await expect(a.cluster.sharded("desk", Desk)).rejects.toThrow('Cluster "closed" is closed: connect again');
     await a.system.shutdown();
   });
 
