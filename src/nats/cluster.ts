@@ -1,4 +1,4 @@
-import type { AnyRef, Factory, Protocol, Ref, System } from "../index";
+import { type AnyRef, type Factory, type Protocol, quote, type Ref, type System } from "../index";
 import { openConnection } from "./connect";
 import type { Connection } from "./connection";
 import {
@@ -8,8 +8,9 @@ import {
   readDeadLetters,
 } from "./durable/dead-letters";
 import type { DurableOptions, DurableReceiverOptions } from "./durable/options";
+import { placeOfId, placeOfName } from "./durable/place";
 import { type DurableReceiver, openReceiver } from "./durable/receiver";
-import { type DurableRef, durableRef } from "./durable/sender";
+import { type DurableRef, durableRef, durableRefTo } from "./durable/sender";
 import type { Create, Lease, ShardedOptions } from "./lease";
 import { Members } from "./members";
 import { Names } from "./names";
@@ -73,6 +74,17 @@ export interface Cluster extends AsyncDisposable {
     options?: DurableOptions,
   ): DurableRef<Signatures>;
   /**
+   * Makes a reference for durable sends to the actor for an id, or to a singleton, whose name has the option `durable`. Its owner handles them, whichever node
+   * that is: one that takes the id over handles what the last one had not, and is told that it may be a repeat (`deliveryOf`). The messages of many ids
+   * share a lane and are handled one after another, so a message that is tried again holds those of some other ids back.
+   *
+   * @throws TypeError for any other reference; TypeError or RangeError when an option is invalid or the id is too long for NATS.
+   * @example
+   * const carts = await cluster.sharded("cart", Cart, (id) => () => createCart(id), { durable: true });
+   * await cluster.durable(carts.ref("ada")).tell("add", "apple");
+   */
+  durable<Signatures>(ref: Ref<Signatures>, options?: DurableOptions): DurableRef<Signatures>;
+  /**
    * Hands the durable messages to a name to an actor of this system, one at a time and in order for each sender. A message is
    * acknowledged once its handler has ended. A handler that fails is called again, after a backoff; after `attempts` calls the message
    * becomes a dead letter, and the next one is handled. A message that does not fit the actor's protocol becomes one at once. When several nodes receive for one
@@ -84,13 +96,14 @@ export interface Cluster extends AsyncDisposable {
    */
   receiveDurable(receiver: string, ref: AnyRef, options?: DurableReceiverOptions): Promise<DurableReceiver>;
   /**
-   * Reads the durable messages to a name that were given up, the oldest first. They are kept for 30 days.
+   * Reads the durable messages that were given up, the oldest first: those to a name, to all ids of a name over the cluster, or to the actor of a reference. They
+   * are kept for 30 days.
    *
-   * @throws Error (as a rejection) where JetStream is off or away.
+   * @throws TypeError (as a rejection) for a reference that `durable` refuses; Error (as a rejection) where JetStream is off or away.
    * @example
    * for (const letter of await cluster.deadLetters("orders")) console.log(letter.reason, letter.payload);
    */
-  deadLetters(receiver: string, options?: DeadLettersOptions): Promise<readonly DurableDeadLetter[]>;
+  deadLetters(receiver: string | AnyRef, options?: DeadLettersOptions): Promise<readonly DurableDeadLetter[]>;
   /**
    * Deletes a dead letter, such as one that was sent again.
    *
@@ -189,9 +202,26 @@ export async function connectCluster(system: System, options: ClusterOptions): P
     expose: (name, ref) => nodes.expose(name, ref),
     remote: (node, name, protocol) => nodes.remote(node, name, protocol),
     members: () => (connection.isClosed ? [] : (members?.all().map(({ node }) => node) ?? [])),
-    durable: (receiver, protocol, durableOptions) => durableRef(connection, receiver, protocol, durableOptions),
+    durable<Signatures>(
+      to: string | Ref<Signatures>,
+      ...args:
+        | [protocol: Protocol<string, Signatures>, options?: DurableOptions | undefined]
+        | [options?: DurableOptions | undefined]
+    ) {
+      if (typeof to === "string") {
+        const [protocol, durableOptions] = args as [Protocol<string, Signatures>, DurableOptions?]; // As the first overload says.
+        return durableRef(connection, to, protocol, durableOptions);
+      }
+      const { kind, id } = durableAt(names, to);
+      const [durableOptions] = args as [DurableOptions?]; // As the second overload says.
+      return durableRefTo(connection, kind, id, durableOptions) as DurableRef<Signatures>; // The reference is of the kind's protocol.
+    },
     receiveDurable: (receiver, ref, receiverOptions) => openReceiver(connection, receiver, ref, receiverOptions),
-    deadLetters: (receiver, lettersOptions) => readDeadLetters(connection, receiver, lettersOptions),
+    async deadLetters(receiver, lettersOptions) {
+      if (typeof receiver === "string") return await readDeadLetters(connection, placeOfName(receiver), lettersOptions);
+      const { kind, id } = durableAt(names, receiver);
+      return await readDeadLetters(connection, placeOfId(connection, kind, id), lettersOptions);
+    },
     deleteDeadLetter: ({ sequence }) => deleteDeadLetter(connection, sequence),
     topic: (topicName) => topicOf(connection, topicName),
     async sharded<Signatures>(
@@ -232,4 +262,21 @@ async function joined(connection: Connection, nodes: Nodes): Promise<Members> {
     await connection.close();
     throw thrown;
   }
+}
+
+/** @throws TypeError when the reference is to no actor that takes durable messages. */
+function durableAt(names: Names | undefined, ref: AnyRef): ReturnType<Names["at"]> & object {
+  if (typeof ref?.address !== "string") {
+    throw new TypeError(`cluster.durable takes a name and its protocol, or a reference to an id; got ${quote(ref)}.`);
+  }
+  const found = names?.at(ref.address);
+  if (found === undefined) {
+    throw new TypeError(
+      `${ref.address} is no id of a name over the cluster, so nobody would take over its durable messages: use cluster.sharded() or cluster.singleton(), or send to a name that an actor receives by cluster.receiveDurable().`,
+    );
+  }
+  if (found.kind.isDurable) return found;
+  throw new TypeError(
+    `The name ${quote(found.kind.name)} takes no durable messages: give cluster.sharded() or cluster.singleton() the option { durable: true }, on this node and on those that serve it.`,
+  );
 }

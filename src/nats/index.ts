@@ -1,7 +1,13 @@
 export { type Cluster, connectCluster, type Sharded } from "./cluster";
 export type { DeadLettersOptions, DurableDeadLetter } from "./durable/dead-letters";
 export { type Delivery, deliveryOf } from "./durable/delivery";
-export type { DurableLevel, DurableOptions, DurableReceiverOptions, DurableTellOptions } from "./durable/options";
+export type {
+  DurableActorOptions,
+  DurableLevel,
+  DurableOptions,
+  DurableReceiverOptions,
+  DurableTellOptions,
+} from "./durable/options";
 export type { Stored } from "./durable/outbox";
 export type { DurableReceiver } from "./durable/receiver";
 export type { DurableRef } from "./durable/sender";

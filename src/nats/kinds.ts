@@ -13,6 +13,8 @@ export interface Kind {
   readonly shards: number;
   /** Undefined on a node that only sends to it. */
   readonly create: Create<never> | undefined;
+  /** True where its ids take durable messages. */
+  readonly isDurable: boolean;
 }
 
 /** The parts of addresses below the cluster's name that are no names. */

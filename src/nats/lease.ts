@@ -1,4 +1,5 @@
 import type { Factory } from "../index";
+import type { DurableActorOptions } from "./durable/options";
 
 /** The right of an actor over its id. */
 export interface Lease {
@@ -20,4 +21,9 @@ export interface ShardedOptions {
   readonly idle?: number;
   /** Most messages that wait for one id while its owner is not known or is moving, on each node. Default: 1,000. */
   readonly waiting?: number;
+  /**
+   * True, or options, where its ids take durable messages (`cluster.durable(ref)`). The nodes that serve the name hand them to the owners of the ids. A node
+   * that only sends says so, too. Default: false.
+   */
+  readonly durable?: boolean | DurableActorOptions;
 }

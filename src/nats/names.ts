@@ -1,6 +1,7 @@
 import { type Address, type AnyRef, address, type Protocol, quote, type Ref } from "../index";
 import type { Link } from "../link/index";
 import type { Connection } from "./connection";
+import { checkDurable, isDurable, openLanes } from "./durable/lanes";
 import { checkName, checkServed, type Kind, keyOf, servedAs } from "./kinds";
 import type { Create, Lease, ShardedOptions } from "./lease";
 import { loopOf } from "./loop";
@@ -61,10 +62,11 @@ export class Names {
     shards = SHARDS,
   ): Promise<void> {
     checkName(name);
+    checkDurable(options, this.#connection);
     if (this.#kinds.has(name))
       throw new Error(`The name ${quote(name)} is in use over the cluster on this node already.`);
     const { system, cluster } = this.#connection;
-    const kind: Kind = { name, protocol, shards, create };
+    const kind: Kind = { name, protocol, shards, create, isDurable: isDurable(options) };
     checkServed(kind, this.#connection, this.#members);
     this.#kinds.set(name, kind);
     this.#owners ??= this.#open();
@@ -77,6 +79,14 @@ export class Names {
     system.resolve(own, (at, text) => this.#openOwn(kind, at, text, text.slice(own.length)), resolving);
     await this.#members.serve(name, servedAs(protocol, shards));
     this.#changed();
+    if (kind.isDurable) await openLanes(this.#connection, kind, (id) => this.ref(name, id, protocol), options);
+  }
+
+  /** The name over the cluster and the id that an address is of; undefined for any other address. */
+  at(to: Address): { readonly kind: Kind; readonly id: string } | undefined {
+    const [, name = "", id = ""] = new RegExp(`^@\\(${this.#connection.cluster}/([\\w-]+)/(.+)\\)$`).exec(to) ?? [];
+    const kind = this.#kinds.get(name);
+    return kind === undefined ? undefined : { kind, id };
   }
 
   async #open(): Promise<Owners> {

@@ -4,6 +4,8 @@ import type { Metadata } from "../../index";
 export interface Entry {
   /** The operation. */
   readonly o: string;
+  /** The id of its actor, where the ids of a lane share the batch. */
+  readonly i?: string;
   /** The payload; left out where there is none. */
   readonly p?: unknown;
   /** The metadata of its sender. */
@@ -30,7 +32,10 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isEntry = (value: unknown): value is Entry =>
-  isObject(value) && typeof value["o"] === "string" && (value["m"] === undefined || isObject(value["m"]));
+  isObject(value) &&
+  typeof value["o"] === "string" &&
+  (value["i"] === undefined || typeof value["i"] === "string") &&
+  (value["m"] === undefined || isObject(value["m"]));
 
 /**
  * Reads a batch.

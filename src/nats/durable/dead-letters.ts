@@ -1,7 +1,8 @@
 import { checkOptions, type Metadata, type OptionChecks, option } from "../../index";
 import type { Connection } from "../connection";
 import type { Entry } from "./batch";
-import { deadSubjectOf, openStore, type Store } from "./store";
+import { deadSubjectOf, type Place } from "./place";
+import { openStore, type Store } from "./store";
 
 /** A durable message that was given up. It is kept for 30 days. */
 export interface DurableDeadLetter {
@@ -9,6 +10,7 @@ export interface DurableDeadLetter {
   readonly sequence: number;
   /** The name of the message (`deliveryOf`). */
   readonly id: string;
+  /** The name, or the address of the actor for an id. */
   readonly receiver: string;
   /** The node that sent it. */
   readonly from: string;
@@ -48,14 +50,16 @@ const NEXT_WITHIN = 5_000;
 export async function keepDeadLetter(
   connection: Connection,
   store: Store,
-  letter: Omit<DurableDeadLetter, "sequence" | "at" | "operation" | "payload" | "metadata">,
+  place: Place,
+  letter: Omit<DurableDeadLetter, "receiver" | "sequence" | "at" | "operation" | "payload" | "metadata">,
   entry: Entry,
 ): Promise<void> {
-  const { receiver, id } = letter;
+  const { receiver } = place;
+  const { id } = letter;
   const { system } = connection;
   const message = letter.message.slice(0, MOST_TEXT);
-  const kept = { ...letter, message, at: system.clock.wallTime(), o: entry.o, p: entry.p, m: entry.m };
-  await store.js.publish(deadSubjectOf(connection, receiver), JSON.stringify(kept), {
+  const kept = { ...letter, receiver, message, at: system.clock.wallTime(), o: entry.o, p: entry.p, m: entry.m };
+  await store.js.publish(deadSubjectOf(connection, place), JSON.stringify(kept), {
     msgID: `${store.created}/${id}`,
     timeout: 1_000,
   });
@@ -66,18 +70,19 @@ export async function keepDeadLetter(
   connection.tell("dead-letter", { receiver, id, operation: entry.o, reason: letter.reason });
 }
 
-/** @internal Reads dead letters of a receiver, the oldest first. */
+/** @internal Reads dead letters of a place, the oldest first. Those of a name over the cluster are those of all of its ids. */
 export async function readDeadLetters(
   connection: Connection,
-  receiver: string,
+  place: Place,
   options: DeadLettersOptions = {},
 ): Promise<readonly DurableDeadLetter[]> {
   checkOptions(options, CHECKS, "dead letters", "{ limit: 10 }");
   const { limit = 100, after = 0 } = options;
   const { js, deadName } = await openStore(connection);
+  const subject = deadSubjectOf(connection, place);
   const { DeliverPolicy } = connection.sdk.jetstream;
   const consumer = await js.consumers.get(deadName, {
-    filter_subjects: deadSubjectOf(connection, receiver),
+    filter_subjects: place.tokens.length === 1 ? [subject, `${subject}.*`] : subject,
     deliver_policy: DeliverPolicy.StartSequence,
     opt_start_seq: after + 1,
   });

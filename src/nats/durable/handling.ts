@@ -5,17 +5,26 @@ import type { Batch, Entry } from "./batch";
 import { keepDeadLetter } from "./dead-letters";
 import { type Delivery, withDelivery } from "./delivery";
 import type { DurableReceiverOptions } from "./options";
+import type { Place } from "./place";
 import type { Positions } from "./position";
 import type { Store } from "./store";
 
 /** The options of a receiver with their defaults. */
 export type HandlingOptions = Required<Omit<DurableReceiverOptions, "expose">>;
 
+/** The actor that a message is for, and the place of its dead letter. */
+export interface Target {
+  readonly place: Place;
+  readonly door: OpenDoor;
+}
+
+/** Finds the target of a message by the id that it has, which is undefined where the target is one for all. Throws when there is none. */
+export type TargetOf = (id: string | undefined) => Target;
+
 /** The parts that the batches of a receiver share. */
 export interface HandlingParts {
   readonly connection: Connection;
-  readonly receiver: string;
-  readonly door: OpenDoor;
+  readonly targetOf: TargetOf;
   readonly store: Store;
   readonly positions: Positions;
   readonly options: HandlingOptions;
@@ -46,7 +55,7 @@ const NO_ROOM_WAIT = 20;
 /** Errors by which the message itself is refused: it would be refused each time. */
 const HOPELESS: ReadonlySet<string> = new Set(["invalid-payload", "unknown-operation", "payload-too-large"]);
 /** Errors by which no handler was called. */
-const NOT_CALLED: ReadonlySet<string> = new Set(["mailbox-full", "no-recipient", "unreachable"]);
+const NOT_CALLED: ReadonlySet<string> = new Set(["mailbox-full", "no-recipient", "unreachable", "stopped"]);
 /** True where no handler was called. One whose worker died may have been, and may be why. */
 const isNotCalled = (error: AskError): boolean => NOT_CALLED.has(error.kind) && !mayHaveBegun(error);
 
@@ -55,6 +64,8 @@ export class Handling {
   readonly #parts: HandlingParts;
   readonly #delivered: Delivered;
   readonly #interruptions: Interruptions;
+  /** That of the message that is next. */
+  #target: Target | undefined;
   /** The messages before this one are done. */
   #done = 0;
   /** The number of calls of the next one's handler. */
@@ -112,11 +123,13 @@ export class Handling {
 
   /** Calls the handler of a message until it is done or given up. False when that was interrupted. */
   async #finish(entry: Entry): Promise<boolean> {
-    const { options, door } = this.#parts;
+    const { options, targetOf } = this.#parts;
+    const target = targetOf(entry.i);
+    this.#target = target;
     if (this.#attempts >= options.attempts) {
       // Its node went each time while it was handled.
       const message = `the node went ${this.#attempts} times while it was handled`;
-      return await this.#giveUp(entry, "handler-failed", message);
+      return await this.#giveUp(target, entry, "handler-failed", message);
     }
     while (!this.#isInterrupted) {
       const mayRepeat = this.#attempts > 0 || this.#done < this.#reach;
@@ -127,41 +140,46 @@ export class Handling {
         this.#attempts--; // It was not called.
         return false;
       }
-      const result = await this.#call(entry, { attempt: this.#attempts, mayRepeat });
+      const result = await this.#call(target, entry, { attempt: this.#attempts, mayRepeat });
       if (result.isOk()) return true;
       const { kind, message } = result.error;
-      if (HOPELESS.has(kind)) return await this.#giveUp(entry, kind, message);
-      if (door.isStopped) return false;
+      if (HOPELESS.has(kind)) return await this.#giveUp(target, entry, kind, message);
+      if (target.door.isStopped) return false;
       if (isNotCalled(result.error)) {
         this.#attempts--;
         await this.#wait(NO_ROOM_WAIT);
         continue;
       }
-      if (this.#attempts >= options.attempts) return await this.#giveUp(entry, kind, message);
+      if (this.#attempts >= options.attempts) return await this.#giveUp(target, entry, kind, message);
       this.#isCareful = true;
       await this.#wait(Math.min(options.backoff * 2 ** (this.#attempts - 1), LONGEST_BACKOFF));
     }
     return false;
   }
 
-  #call({ o, p, m }: Entry, { attempt, mayRepeat }: Pick<Delivery, "attempt" | "mayRepeat">): Promise<AskResult> {
+  #call(
+    { door }: Target,
+    { o, p, m }: Entry,
+    { attempt, mayRepeat }: Pick<Delivery, "attempt" | "mayRepeat">,
+  ): Promise<AskResult> {
     const delivery: Delivery = { id: this.#id, from: this.#delivered.batch.n, attempt, mayRepeat };
     const metadata = withDelivery(m, delivery);
-    return this.#parts.door.ask(o, p, { metadata, timeout: this.#parts.options.handlerTimeout });
+    return door.ask(o, p, { metadata, timeout: this.#parts.options.handlerTimeout });
   }
 
   get #id(): string {
     return `${this.#delivered.sequence}.${this.#done}`;
   }
 
-  #giveUp(entry: Entry, reason: string, message: string): Promise<boolean> {
-    const { connection, store, receiver } = this.#parts;
-    const letter = { id: this.#id, receiver, from: this.#delivered.batch.n, reason, message, attempts: this.#attempts };
-    return this.#untilTrue(() => keepDeadLetter(connection, store, letter, entry).then(() => true));
+  #giveUp({ place }: Target, entry: Entry, reason: string, message: string): Promise<boolean> {
+    const { connection, store } = this.#parts;
+    const letter = { id: this.#id, from: this.#delivered.batch.n, reason, message, attempts: this.#attempts };
+    return this.#untilTrue(() => keepDeadLetter(connection, store, place, letter, entry).then(() => true));
   }
 
   get #isInterrupted(): boolean {
-    return this.#interruptions.isLost() || this.#interruptions.isClosing() || this.#parts.door.isStopped;
+    const isStopped = this.#target?.door.isStopped ?? false;
+    return this.#interruptions.isLost() || this.#interruptions.isClosing() || isStopped;
   }
 
   /** Tries again while the servers are away. False when that was interrupted. */

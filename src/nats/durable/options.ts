@@ -54,6 +54,21 @@ export interface DurableReceiverOptions {
   readonly expose?: Expose;
 }
 
+/** The options of durable messages to the actors of ids: those of `DurableReceiverOptions`. */
+export interface DurableActorOptions {
+  /** Calls of the handler for one message, until it becomes a dead letter. Default: 5. */
+  readonly attempts?: number;
+  /** Milliseconds between two attempts: at first, then twice as long each time, up to 5,000. Default: 100. */
+  readonly backoff?: number;
+  /** Milliseconds that a handler may take; a longer one has failed. Default: 60,000. */
+  readonly handlerTimeout?: number;
+  /**
+   * Milliseconds after which the messages that a silent node has taken are handed in by another one, from twice the lease of the cluster: by then, nothing
+   * that the silent node still sends is taken. Default: 5,000, or twice the lease if that is more.
+   */
+  readonly ackWait?: number;
+}
+
 export const DURABLE: OptionChecks<DurableOptions> = {
   level: option.oneOf("stored", "replicated", "synced"),
   serversSync: option.flag,
@@ -69,10 +84,11 @@ export const DURABLE_TELL: OptionChecks<DurableTellOptions> = {
   ),
 };
 
-export const DURABLE_RECEIVER: OptionChecks<DurableReceiverOptions> = {
+export const DURABLE_ACTOR: OptionChecks<DurableActorOptions> = {
   attempts: option.count,
   backoff: option.duration,
   handlerTimeout: option.duration,
   ackWait: option.whole(500, 3_600_000),
-  expose: option.function(),
 };
+
+export const DURABLE_RECEIVER: OptionChecks<DurableReceiverOptions> = { ...DURABLE_ACTOR, expose: option.function() };

@@ -12,7 +12,8 @@ import {
 import type { Connection } from "../connection";
 import { BATCH_OVERHEAD, writeBatch } from "./batch";
 import type { DurableLevel } from "./options";
-import { codeOf, forget, levelOf, openStore, type Store, subjectOf } from "./store";
+import { keyOfPlace, type Place, subjectOf } from "./place";
+import { codeOf, forget, levelOf, openStore, type Store } from "./store";
 
 /** A durable message that JetStream has. */
 export interface Stored {
@@ -26,6 +27,8 @@ export interface Stored {
 
 /** @internal A message that waits until JetStream has it. */
 export interface Waiting {
+  /** The name or the address of its receiver. */
+  readonly receiver: string;
   /** As JSON. */
   readonly text: string;
   readonly bytes: number;
@@ -68,12 +71,12 @@ export const largestEntry = ({ nc }: Connection): number => {
 };
 
 /**
- * @internal The messages of this node to one receiver. One batch is under way at a time, and what comes meanwhile makes the next one: so their order
+ * @internal The messages of this node to one place. One batch is under way at a time, and what comes meanwhile makes the next one: so their order
  * holds when a batch has to be sent again, and batches grow with the load.
  */
 export class Outbox {
   readonly #connection: Connection;
-  readonly #receiver: string;
+  readonly #key: string;
   readonly #subject: string;
   #waiting: Held[] = [];
   #underWay: readonly Held[] = [];
@@ -83,10 +86,10 @@ export class Outbox {
   #refusal: unknown;
   #timer: { readonly at: number; readonly timer: ClockTimer } | undefined;
 
-  constructor(connection: Connection, receiver: string) {
+  constructor(connection: Connection, place: Place) {
     this.#connection = connection;
-    this.#receiver = receiver;
-    this.#subject = subjectOf(connection, receiver);
+    this.#key = keyOfPlace(place);
+    this.#subject = subjectOf(connection, place);
   }
 
   get size(): number {
@@ -179,10 +182,10 @@ export class Outbox {
   }
 
   #nameOf(batch: readonly Held[]): string {
-    const given = batch[0]?.id;
-    if (given !== undefined) return `${this.#receiver}/${given}`;
+    const first = batch[0];
+    if (first?.id !== undefined) return `${first.receiver}/${first.id}`;
     this.#count++;
-    return `${this.#receiver}//${this.#connection.incarnation}/${this.#count}`;
+    return `${this.#key}//${this.#connection.incarnation}/${this.#count}`;
   }
 
   /** Refuses a message whose level the stream does not have. */
@@ -231,8 +234,8 @@ export class Outbox {
     this.#settle(held, err(error));
   }
 
-  #messageOf({ operation, payload }: Held): Message {
-    return createMessage(address(this.#receiver), operation, payload);
+  #messageOf({ receiver, operation, payload }: Held): Message {
+    return createMessage(address(receiver), operation, payload);
   }
 
   #settle(held: Held, result: Result<Stored, DeliveryError>): void {

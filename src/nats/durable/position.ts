@@ -1,6 +1,6 @@
 import type { KV } from "@nats-io/kv";
 import type { Connection } from "../connection";
-import { tokenOf } from "../subjects";
+import { keyOfPlace, type Place } from "./place";
 
 /** The place that a receiver came to in a batch that it did not finish: so that the next one neither repeats nor tries for ever. */
 export interface Position {
@@ -20,13 +20,13 @@ export class Positions {
   readonly #bucket: KV;
   readonly #key: string;
 
-  private constructor(bucket: KV, receiver: string) {
+  private constructor(bucket: KV, place: Place) {
     this.#bucket = bucket;
-    this.#key = tokenOf(receiver);
+    this.#key = keyOfPlace(place);
   }
 
-  static async open(connection: Connection, receiver: string): Promise<Positions> {
-    return new Positions(await connection.bucket("cluster.receiveDurable", "positions", {}), receiver);
+  static async open(connection: Connection, place: Place): Promise<Positions> {
+    return new Positions(await connection.bucket("cluster.receiveDurable", "positions", {}), place);
   }
 
   /** The position in a batch, where one is known. */

@@ -1,13 +1,13 @@
 import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream";
-import { type AnyRef, address, type ClockTimer, checkOptions, type OpenDoor, receive } from "../../index";
+import { type AnyRef, type ClockTimer, checkOptions, receive } from "../../index";
 import type { Connection } from "../connection";
-import { tokenOf } from "../subjects";
 import { type Batch, readBatch } from "./batch";
 import { keepDeadLetter } from "./dead-letters";
-import { Handling, type HandlingOptions } from "./handling";
+import { Handling, type HandlingOptions, type TargetOf } from "./handling";
 import { DURABLE_RECEIVER, type DurableReceiverOptions } from "./options";
+import { keyOfPlace, type Place, placeOfName, subjectOf } from "./place";
 import { Positions } from "./position";
-import { forget, openStore, type Store, subjectOf } from "./store";
+import { forget, openStore, type Store } from "./store";
 
 /** An actor that takes durable messages. */
 export interface DurableReceiver extends AsyncDisposable {
@@ -39,11 +39,21 @@ export async function openReceiver(
   options: DurableReceiverOptions = {},
 ): Promise<DurableReceiver> {
   checkOptions(options, DURABLE_RECEIVER, "a durable receiver", "{ attempts: 3 }");
-  address(receiver);
+  const place = placeOfName(receiver);
   const { expose, ...given } = options;
-  const door = receive(ref, expose === undefined ? {} : { expose });
-  const settings = { attempts: 5, backoff: 100, handlerTimeout: 60_000, ackWait: 5_000, ...given };
-  const made = new Receiver(connection, receiver, door, settings);
+  const target = { place, door: receive(ref, expose === undefined ? {} : { expose }) };
+  return await openAt(connection, place, () => target, given);
+}
+
+/** @internal Begins to hand the durable messages of a place to their targets. */
+export async function openAt(
+  connection: Connection,
+  place: Place,
+  targetOf: TargetOf,
+  options: Partial<HandlingOptions>,
+): Promise<DurableReceiver> {
+  const settings = { attempts: 5, backoff: 100, handlerTimeout: 60_000, ackWait: 5_000, ...options };
+  const made = new Receiver(connection, place, targetOf, settings);
   await made.open();
   return made;
 }
@@ -51,7 +61,8 @@ export async function openReceiver(
 class Receiver implements DurableReceiver {
   readonly receiver: string;
   readonly #connection: Connection;
-  readonly #door: OpenDoor;
+  readonly #place: Place;
+  readonly #targetOf: TargetOf;
   readonly #options: HandlingOptions;
   readonly #forgetClose: () => void;
   #store: Store | undefined;
@@ -66,10 +77,11 @@ class Receiver implements DurableReceiver {
   /** True until a batch has come: the servers may have lost the count of its deliveries when they went with a node. */
   #isFirst = false;
 
-  constructor(connection: Connection, receiver: string, door: OpenDoor, options: HandlingOptions) {
-    this.receiver = receiver;
+  constructor(connection: Connection, place: Place, targetOf: TargetOf, options: HandlingOptions) {
+    this.receiver = place.receiver;
+    this.#place = place;
     this.#connection = connection;
-    this.#door = door;
+    this.#targetOf = targetOf;
     this.#options = options;
     this.#forgetClose = connection.onClose(() => this.close());
   }
@@ -105,15 +117,15 @@ class Receiver implements DurableReceiver {
     const connection = this.#connection;
     const store = await openStore(connection);
     const { AckPolicy } = connection.sdk.jetstream;
-    const name = tokenOf(this.receiver);
+    const name = keyOfPlace(this.#place);
     const info = await store.jsm.consumers.add(store.name, {
       durable_name: name,
-      filter_subject: subjectOf(connection, this.receiver),
+      filter_subject: subjectOf(connection, this.#place),
       ack_policy: AckPolicy.Explicit,
       ack_wait: this.#options.ackWait * NANOSECONDS,
       max_ack_pending: 1,
     });
-    this.#positions ??= await Positions.open(connection, this.receiver);
+    this.#positions ??= await Positions.open(connection, this.#place);
     this.#isFirst = info.delivered.consumer_seq > 0 && this.#handled.stream !== store.created;
     this.#store = store;
     const consumer = await store.js.consumers.get(store.name, name);
@@ -169,8 +181,7 @@ class Receiver implements DurableReceiver {
       const handling = new Handling(
         {
           connection: this.#connection,
-          receiver: this.receiver,
-          door: this.#door,
+          targetOf: this.#targetOf,
           store,
           positions,
           options: this.#options,
@@ -207,7 +218,7 @@ class Receiver implements DurableReceiver {
       return this.#deliveredSince;
     }
     message.working();
-    const { delivered } = await store.jsm.consumers.info(store.name, tokenOf(this.receiver));
+    const { delivered } = await store.jsm.consumers.info(store.name, keyOfPlace(this.#place));
     return delivered.consumer_seq > message.info.deliverySequence ? undefined : now;
   }
 
@@ -215,14 +226,13 @@ class Receiver implements DurableReceiver {
   async #refuse(store: Store, message: JsMsg, thrown: unknown): Promise<void> {
     const letter = {
       id: String(message.seq),
-      receiver: this.receiver,
       from: "",
       reason: "unreadable",
       message: String(thrown),
       attempts: 0,
     };
     const entry = { o: "", p: Buffer.from(message.data).toString("base64") };
-    await keepDeadLetter(this.#connection, store, letter, entry);
+    await keepDeadLetter(this.#connection, store, this.#place, letter, entry);
     await this.#acknowledge(message);
   }
 

@@ -13,13 +13,13 @@ import {
   writeJson,
 } from "../../index";
 import type { Connection } from "../connection";
-import { tokenOf } from "../subjects";
 import { DURABLE, DURABLE_TELL, type DurableLevel, type DurableOptions, type DurableTellOptions } from "./options";
 import { largestEntry, Outbox, type Stored } from "./outbox";
+import { type DurableKind, keyOfPlace, laneOf, type Place, placeOfId, placeOfName } from "./place";
 
 /** Sends messages that outlive the sender, the receiver and the connection. */
 export interface DurableRef<out Signatures> {
-  /** The name under which an actor receives them (`cluster.receiveDurable`). */
+  /** The name under which an actor receives them (`cluster.receiveDurable`), or the address of the actor for an id. */
   readonly receiver: string;
   /**
    * Stores a message for the receiver, and says when JetStream has it. It is stored once, handled at least once, and in order for each
@@ -44,10 +44,10 @@ export interface DurableRef<out Signatures> {
 const EXAMPLE = '{ level: "replicated" }';
 const DEFAULT_CAPACITY = 10_000;
 
-/** The outboxes of each node, by receiver: all senders of a node share one, so that their order holds. */
+/** The outboxes of each node, by place: all senders of a node share one, so that their order holds. */
 const outboxes = new WeakMap<Connection, Map<string, Outbox>>();
 
-function outboxOf(connection: Connection, receiver: string): Outbox {
+function outboxOf(connection: Connection, place: Place): Outbox {
   let own = outboxes.get(connection);
   if (own === undefined) {
     const made = new Map<string, Outbox>();
@@ -57,10 +57,11 @@ function outboxOf(connection: Connection, receiver: string): Outbox {
     });
     own = made;
   }
-  const known = own.get(receiver);
+  const key = keyOfPlace(place);
+  const known = own.get(key);
   if (known !== undefined) return known;
-  const outbox = new Outbox(connection, receiver);
-  own.set(receiver, outbox);
+  const outbox = new Outbox(connection, place);
+  own.set(key, outbox);
   return outbox;
 }
 
@@ -79,11 +80,37 @@ export function durableRef<Signatures>(
   if (typeof protocol?.operations !== "object") {
     throw new TypeError(`The protocol of durable sends to ${address(receiver)} is what defineProtocol() returned.`);
   }
-  return new Sender(connection, receiver, protocol, options) as DurableRef<Signatures>; // Its tell knows no signatures.
+  const way = { place: placeOfName(receiver), receiver, id: undefined };
+  return new Sender(connection, way, protocol, options) as DurableRef<Signatures>; // Its tell knows no signatures.
+}
+
+/**
+ * @internal Makes a reference for durable sends to the actor for an id.
+ *
+ * @throws TypeError or RangeError when the id is too long for NATS, or an option is invalid.
+ */
+export function durableRefTo(
+  connection: Connection,
+  kind: DurableKind & { readonly protocol: Protocol },
+  id: string,
+  options: DurableOptions = {},
+): DurableRef<unknown> {
+  checkOptions(options, DURABLE, "durable sends", EXAMPLE);
+  const { receiver } = placeOfId(connection, kind, id);
+  return new Sender(connection, { place: laneOf(kind, id), receiver, id }, kind.protocol, options);
+}
+
+/** The way of messages to their receiver. */
+interface Way {
+  readonly place: Place;
+  readonly receiver: string;
+  /** The id in a place that ids share. */
+  readonly id: string | undefined;
 }
 
 class Sender {
   readonly receiver: string;
+  readonly #id: string | undefined;
   readonly #connection: Connection;
   readonly #operations: Protocol["operations"];
   readonly #level: DurableLevel;
@@ -93,19 +120,18 @@ class Sender {
 
   constructor(
     connection: Connection,
-    receiver: string,
+    { place, receiver, id }: Way,
     { operations }: Protocol,
     { level = "stored", serversSync = false, capacity = DEFAULT_CAPACITY }: DurableOptions,
   ) {
-    address(receiver); // Its errors name it as an address.
-    tokenOf(receiver); // What cannot be received is not stored.
     this.receiver = receiver;
+    this.#id = id;
     this.#connection = connection;
     this.#operations = operations;
     this.#level = level;
     this.#serversSync = serversSync;
     this.#capacity = capacity;
-    this.#outbox = outboxOf(connection, receiver);
+    this.#outbox = outboxOf(connection, place);
   }
 
   tell(name: string, ...args: unknown[]): Promise<Result<Stored, DeliveryError>> {
@@ -123,7 +149,7 @@ class Sender {
       return refused(createDeliveryError("mailbox-full", message(), this.#capacity));
     }
     const { timeout = 5_000, id, metadata } = options;
-    const written = writeJson({ o: name, p: payload, m: metadata });
+    const written = writeJson({ o: name, i: this.#id, p: payload, m: metadata });
     if (written.isErr()) {
       const path = written.error.path.replace(/^\/p(?=\/|$)/, "");
       const issue = { path, message: written.error.message };
@@ -133,6 +159,7 @@ class Sender {
     const [bytes, limit] = [Buffer.byteLength(text), largestEntry(this.#connection)];
     if (bytes > limit) return refused(createDeliveryError("payload-too-large", message(), limit));
     return this.#outbox.add({
+      receiver: this.receiver,
       text,
       bytes,
       id,

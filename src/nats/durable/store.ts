@@ -1,6 +1,5 @@
 import type { StreamConfig, StreamInfo } from "@nats-io/jetstream";
 import type { Connection, JetStream } from "../connection";
-import { tokenOf } from "../subjects";
 import type { DurableLevel } from "./options";
 
 /** The time that a second message of the same name is known as such, in milliseconds: longer than any sender goes on trying. */
@@ -46,11 +45,6 @@ export function openStore(connection: Connection): Promise<Store> {
 export function forget(connection: Connection, store: Promise<Store> | undefined = stores.get(connection)): void {
   if (stores.get(connection) === store) stores.delete(connection);
 }
-
-export const subjectOf = (connection: Connection, receiver: string): string =>
-  connection.subject("durable", tokenOf(receiver));
-export const deadSubjectOf = (connection: Connection, receiver: string): string =>
-  connection.subject("dead", tokenOf(receiver));
 
 async function open(connection: Connection): Promise<Store> {
   const jetstream = await connection.jetstream(WHO);
