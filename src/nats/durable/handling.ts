@@ -18,12 +18,13 @@ export interface Target {
   readonly door: OpenDoor;
 }
 
-/** Finds the target of a message by the id that it has, which is undefined where the target is one for all. Throws when there is none. */
+/** Finds the target of a message by the id that it has, which is undefined where the target is one for all. Throws when the id is none. */
 export type TargetOf = (id: string | undefined) => Target;
 
 /** The parts that the batches of a receiver share. */
 export interface HandlingParts {
   readonly connection: Connection;
+  readonly place: Place;
   readonly targetOf: TargetOf;
   readonly store: Store;
   readonly positions: Positions;
@@ -123,14 +124,17 @@ export class Handling {
 
   /** Calls the handler of a message until it is done or given up. False when that was interrupted. */
   async #finish(entry: Entry): Promise<boolean> {
-    const { options, targetOf } = this.#parts;
-    const target = targetOf(entry.i);
+    const { options } = this.#parts;
+    const target = this.#targetOf(entry);
+    if (target instanceof Error) return await this.#giveUp(this.#parts.place, entry, "unreadable", target.message);
     this.#target = target;
     if (this.#attempts >= options.attempts) {
       // Its node went each time while it was handled.
       const message = `the node went ${this.#attempts} times while it was handled`;
-      return await this.#giveUp(target, entry, "handler-failed", message);
+      return await this.#giveUp(target.place, entry, "handler-failed", message);
     }
+    const { clock } = this.#parts.connection.system;
+    let refusedSince: number | undefined;
     while (!this.#isInterrupted) {
       const mayRepeat = this.#attempts > 0 || this.#done < this.#reach;
       this.#attempts++;
@@ -143,14 +147,20 @@ export class Handling {
       const result = await this.#call(target, entry, { attempt: this.#attempts, mayRepeat });
       if (result.isOk()) return true;
       const { kind, message } = result.error;
-      if (HOPELESS.has(kind)) return await this.#giveUp(target, entry, kind, message);
+      if (HOPELESS.has(kind)) return await this.#giveUp(target.place, entry, kind, message);
       if (target.door.isStopped) return false;
       if (isNotCalled(result.error)) {
-        this.#attempts--;
+        const now = clock.monotonicTime();
+        refusedSince ??= now;
+        // The actor for an id that is refused for so long cannot be made: a handler that took as long would have failed, too.
+        if (entry.i === undefined || now - refusedSince < options.handlerTimeout) this.#attempts--;
+        else refusedSince = now;
+        if (this.#attempts >= options.attempts) return await this.#giveUp(target.place, entry, kind, message);
         await this.#wait(NO_ROOM_WAIT);
         continue;
       }
-      if (this.#attempts >= options.attempts) return await this.#giveUp(target, entry, kind, message);
+      if (this.#attempts >= options.attempts) return await this.#giveUp(target.place, entry, kind, message);
+      refusedSince = undefined;
       this.#isCareful = true;
       await this.#wait(Math.min(options.backoff * 2 ** (this.#attempts - 1), LONGEST_BACKOFF));
     }
@@ -171,7 +181,15 @@ export class Handling {
     return `${this.#delivered.sequence}.${this.#done}`;
   }
 
-  #giveUp({ place }: Target, entry: Entry, reason: string, message: string): Promise<boolean> {
+  #targetOf({ i }: Entry): Target | Error {
+    try {
+      return this.#parts.targetOf(i);
+    } catch (thrown) {
+      return thrown instanceof Error ? thrown : new Error(String(thrown));
+    }
+  }
+
+  #giveUp(place: Place, entry: Entry, reason: string, message: string): Promise<boolean> {
     const { connection, store } = this.#parts;
     const letter = { id: this.#id, from: this.#delivered.batch.n, reason, message, attempts: this.#attempts };
     return this.#untilTrue(() => keepDeadLetter(connection, store, place, letter, entry).then(() => true));

@@ -181,6 +181,7 @@ class Receiver implements DurableReceiver {
       const handling = new Handling(
         {
           connection: this.#connection,
+          place: this.#place,
           targetOf: this.#targetOf,
           store,
           positions,
