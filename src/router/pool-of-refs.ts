@@ -94,7 +94,10 @@ class RefPool<Signatures> implements Pool<Signatures> {
     if (this.#own?.cell.isAlive !== true) return;
     this.#watches.set(
       worker,
-      this.#own.ctx.watch(worker.ref, () => this.#leave(worker)),
+      this.#own.ctx.watch(worker.ref, () => {
+        if (worker.isStopped) this.#leave(worker);
+        else this.#watch(worker); // It is elsewhere, and its side is gone for now: its reference lives on.
+      }),
     );
   }
 
@@ -135,7 +138,7 @@ function leadsTo(worker: Cell, pool: Cell, seen: Set<Cell> = new Set()): boolean
 /**
  * Makes a pool of actors that exist already, by their references: of actors here, of other pools, and of actors that are
  * elsewhere. It looks like one actor, and spreads its messages as a pool that `spawnPool` makes (see `Routing`). A worker
- * that stops, or becomes unreachable, leaves the pool; others may be added at any time. The pool goes on without workers:
+ * that stops leaves the pool, and so does one whose attachment ends; others may be added at any time. The pool goes on without workers:
  * messages come back as `no-recipient` until one is added. Stop it by its reference; its workers go on.
  *
  * With `"least-busy"`, messages to a worker are counted from then on, as if it had a `capacity`; a worker that is

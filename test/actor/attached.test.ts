@@ -488,6 +488,26 @@ describe("the end of an attachment:", () => {
     expect(takeLog().length).toBe(1);
   });
 
+  test("P17: an actor that is gone with its side is told to watchers once, and the reference lives on", async () => {
+    const test = attached();
+    const { ref, interrupt, end, wire, settle } = test;
+    const told: Terminated[] = [];
+    interrupt(new Error("nobody watches yet"));
+    await watch(test, told);
+    const cause = new Error("its node has left");
+    interrupt(cause);
+    interrupt(new Error("again"));
+    await settle();
+    expect(told).toEqual([{ address: at, error: cause, reason: "unreachable" }]);
+    wire.answer = echo;
+    expect((await ref.ask("read", "y"))._unsafeUnwrap()).toBe("read y");
+    await watch(test, told);
+    end("stopped");
+    interrupt(new Error("too late"));
+    await settle();
+    expect(told.slice(1)).toEqual([{ address: at, error: undefined, reason: "stopped" }]);
+  });
+
   test("system.stop ends it as stopped, and closes the transport once", async () => {
     const test = attached();
     const { system, ref, wire, settle, takeLog, router } = test;

@@ -261,6 +261,26 @@ test("a worker that is elsewhere is one like any: it is counted by what it has n
   expectBalance(router.audit());
 });
 
+test("a worker whose side is gone for now stays, and leaves when it has stopped", async () => {
+  const { system, clock } = createTestSystem();
+  const transport = {
+    send: (out: Outgoing) => out.complete(String(out.payload)),
+    cancel() {},
+    credit() {},
+    close() {},
+  };
+  const attachment = system.attach(address("there"), Worker, transport);
+  const pool = createPool(system, "pool", Worker, [attachment.ref]);
+  for (const cause of ["once", "twice"]) {
+    attachment.interrupt(new Error(cause));
+    await clock.settle();
+    expect(await ask(pool.ref, cause)).toEqual([cause]);
+  }
+  attachment.end("stopped");
+  await clock.settle();
+  expect(pool.size).toBe(0);
+});
+
 test("P14: a worker that is removed keeps nothing of the pool", async () => {
   const { system } = createTestSystem();
   const { refs } = spawnWorkers(system, ["a"]);

@@ -1,6 +1,7 @@
 import { type Address, isAddress, quote } from "../../message/address";
 import { option } from "../../message/option";
 import type { Protocol } from "../../protocol/protocol";
+import { each } from "../../runtime/few";
 import { type ActorEnvironment, Cell } from "../cell/cell";
 import { guard } from "../cell/transitions";
 import { ends } from "../envelopes/ends";
@@ -24,6 +25,13 @@ export interface Attachment<Signatures> {
    * @throws TypeError when the reason is another one.
    */
   end(reason: "stopped" | "unreachable", detail?: unknown): void;
+  /**
+   * The actor that was there is gone with its side, and another one may take its place. Watchers are told `unreachable`, once, and watch no
+   * more. The reference lives on, and so do its messages: a transport fails those that waited.
+   *
+   * @param detail why: the `error` that watchers get.
+   */
+  interrupt(detail?: unknown): void;
 }
 
 /** The options of an attached reference: what it lets in. */
@@ -72,6 +80,15 @@ export function attach<Signatures>(
       ends.set(cell, { reason, error: detail });
       if (detail !== undefined) extra.stopError = { error: detail };
       stop(cell, false);
+    },
+    interrupt(detail) {
+      const { watchers } = extra;
+      if (cell.isEnding || watchers === null) return;
+      extra.watchers = null;
+      const usual = ends.get(cell);
+      ends.set(cell, { reason: "unreachable", error: detail });
+      each(watchers, (watch) => watch.tell(detail));
+      if (usual !== undefined) ends.set(cell, usual);
     },
   };
 }

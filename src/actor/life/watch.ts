@@ -15,7 +15,10 @@ export interface Terminated {
    * or ended before the watch began. For an actor elsewhere, why it is unreachable.
    */
   readonly error: unknown;
-  /** The end of the attachment, for an actor elsewhere (`system.attach`); absent for one of this system. */
+  /**
+   * Absent for an actor of this system. For one elsewhere (`system.attach`): `stopped`, or `unreachable` where its side is gone, or this side has ended the
+   * attachment.
+   */
   readonly reason?: "stopped" | "unreachable";
 }
 
