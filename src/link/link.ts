@@ -90,6 +90,8 @@ export interface Link {
    * @param kind `died` is `unreachable` of a side that may have begun what had left (`mayHaveBegun`).
    */
   lost(cause: unknown, kind: "timeout" | "unreachable" | "died"): void;
+  /** The actors of the other side are gone with it: watchers of its references are told `unreachable`, and the references live on. */
+  interrupt(cause: unknown): void;
   /** There is a connection again, to another system at the same place: references work again. */
   resume(): void;
   /** The ends of this side's actors are told no more: the whole side is about to leave, and another one may take its place. */
@@ -280,6 +282,10 @@ class TextLink implements Link {
     this.#outbox.lose(cause);
     this.#sending.lose(cause, kind);
     this.#serving.lose(cause);
+  }
+
+  interrupt(cause: unknown): void {
+    this.#sending.interrupt(cause);
   }
 
   resume(): void {

@@ -331,6 +331,10 @@ export class Sending {
     for (const one of [...this.#byTarget.values()]) if (one.isLent) one.attachment.end("unreachable", cause);
   }
 
+  interrupt(cause: unknown): void {
+    for (const { attachment } of [...this.#byTarget.values()]) attachment.interrupt(cause);
+  }
+
   resume(): void {
     this.#lostBy = null;
     for (const one of this.#byTarget.values()) this.#open(one);

@@ -48,6 +48,7 @@ export interface Cluster extends AsyncDisposable {
    * The reference to an actor that another node exposes, at the address `@(CLUSTER/node/NODE/NAME)`. A message is sent at most once (P17), in order, with all
    * that leaves in a turn. It fails as `unreachable` at once while nobody serves the node, as `timeout` where it is lost on the way or the node goes
    * (`nats:gap` is told), and as `payload-too-large` beyond what the server takes. It ends with its actor, and outlives the node: one that is started anew is reached again.
+   * A watch is told `unreachable` when the node has left or its lease has ended; without JetStream, when a message finds nobody there.
    *
    * @throws TypeError when the node or the name is none; Error when the address is in use.
    * @example

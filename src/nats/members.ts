@@ -54,7 +54,7 @@ export class Members {
   static async join(connection: Connection, nodes: Nodes): Promise<Members> {
     const members = new Members(connection, nodes, await bucketOf(connection));
     await members.#enter();
-    nodes.holdsLease = () => members.holdsLease;
+    nodes.leases = members;
     await nodes.open(); // Not before: a node that is not one yet would refuse what is meant for the one that had its name.
     await members.#follow();
     connection.onClose(() => members.#following?.stop());
@@ -76,6 +76,11 @@ export class Members {
   /** True for a node that has its lease. */
   has(node: string, incarnation: string): boolean {
     return this.#members.get(node)?.incarnation === incarnation;
+  }
+
+  /** True while a node of this name has its lease. */
+  isHere(node: string): boolean {
+    return this.#members.has(node);
   }
 
   onChange(listener: () => void): void {
@@ -175,8 +180,9 @@ export class Members {
       this.#until = begun + lease;
     } catch (cause) {
       if (this.#isClosed) return;
-      // It may have been taken all the same, where the answer was lost.
-      const entry = await this.#bucket.get(node).catch(() => undefined);
+      // It may have been taken all the same, where the answer was lost. While the connection is away, the question would wait for longer than the lease.
+      const asked = this.#bucket.get(node).catch(() => undefined);
+      const entry = await this.#connection.within(asked, Math.max(0, this.#until - this.#now));
       if (entry === undefined) return; // Nobody knows: the next one tries again, until the lease ends.
       if (
         entry?.operation === "PUT" &&

@@ -10,6 +10,15 @@ const NO_RESPONDERS = 503;
 /** Beats of a pair in the time of a lease. */
 const BEATS = 4;
 
+/** Names without a lease that have sent something, and that this node has not sent to, at most: a stranger may say ever more names. */
+const MOST_STRANGERS = 1_000;
+/** Texts that wait until this node has heard of a leave, at most. More are lost, and told as a gap. */
+const MOST_HELD = 10_000;
+/** Barriers of other nodes that wait until this node knows of the owners at their revision, at most: each waits for a lease over there. */
+const MOST_KNOWING = 10_000;
+/** Incarnations that are remembered after their leases ended, at most: the first ones have said their last word long ago. */
+const MOST_GONE = 10_000;
+
 /** Milliseconds between two looks whether all answers have come. */
 const ANSWERED_LOOK = 5;
 
@@ -17,6 +26,8 @@ const ANSWERED_LOOK = 5;
 export class Nodes implements PairOwner {
   readonly connection: Connection;
   readonly #pairs = new Map<string, Pair>();
+  /** The pairs of names without a lease, the oldest first. */
+  readonly #strangers = new Set<Pair>();
   readonly #exposed = new Map<Address, AnyRef>();
   /** Gives further actors that may be reached: those of names over the cluster. */
   readonly #finders: ((at: Address) => AnyRef | undefined)[] = [];
@@ -26,11 +37,13 @@ export class Nodes implements PairOwner {
   #held: { readonly node: string; readonly line: string; readonly text: string; readonly left: number }[] = [];
   readonly #knowing: { readonly revision: number; readonly callback: () => void }[] = [];
   #known = 0;
+  /** True once the system shuts down: its actors stop, and references to them outlive it, as they outlive a node that is killed. */
+  #isLeaving = false;
   lastLeave = 0;
   /** The members' bucket is followed up to this revision. It is not `lastLeave`: a node that joins never hears of the leaves before. */
   #heard = 0;
-  /** False while the lease of this node is not held: then it takes nothing. */
-  holdsLease: () => boolean = () => true;
+  /** The leases, by which nodes know each other; undefined without JetStream. While that of this node is not held, it takes nothing. */
+  leases: { readonly holdsLease: boolean; isHere(node: string): boolean } | undefined;
 
   constructor(connection: Connection) {
     this.connection = connection;
@@ -52,7 +65,7 @@ export class Nodes implements PairOwner {
     });
     const contacts = nc.subscribe(this.connection.subject("contact", node, "*"), {
       callback: (error, message) => {
-        if (error === null && this.holdsLease()) message.respond(this.connection.incarnation);
+        if (error === null && this.#isMember) message.respond(this.connection.incarnation);
       },
     });
     const bounces = nc.subscribe(this.connection.subject("none", node, "*", "*"), {
@@ -65,11 +78,20 @@ export class Nodes implements PairOwner {
     let timer = system.clock.setTimer(beat, lease / BEATS);
     const nodes = this;
     function beat(): void {
-      for (const pair of nodes.#pairs.values()) pair.beat();
+      for (const pair of nodes.#pairs.values()) {
+        pair.beat();
+        if (nodes.leases?.holdsLease && nodes.leases.isHere(pair.node)) pair.seek(); // Its actors may be watched, and nothing else is sent.
+      }
       timer = system.clock.setTimer(beat, lease / BEATS);
       timer.unref();
     }
     timer.unref();
+    this.connection.onClose(
+      system.beforeShutdown(() => {
+        this.#isLeaving = true;
+        for (const pair of this.#pairs.values()) pair.link.leave();
+      }),
+    );
     this.connection.onClose(() => {
       timer.cancel();
       bounces.unsubscribe();
@@ -120,13 +142,42 @@ export class Nodes implements PairOwner {
 
   // ——— Pairs
 
+  /** The way to a node. */
   pair(node: string): Pair {
-    let pair = this.#pairs.get(node);
-    if (pair === undefined) {
-      pair = new Pair(this, node);
-      this.#pairs.set(node, pair);
-    }
+    const pair = this.#pairs.get(node) ?? this.#make(node);
+    this.#strangers.delete(pair);
     return pair;
+  }
+
+  #make(node: string): Pair {
+    const pair = new Pair(this, node);
+    this.#pairs.set(node, pair);
+    if (this.#isLeaving) pair.link.leave();
+    return pair;
+  }
+
+  /** Where there are too many strangers, the oldest one of which nothing is under way is forgotten. */
+  #addStranger(pair: Pair): void {
+    this.#strangers.add(pair);
+    if (this.#strangers.size <= MOST_STRANGERS) return;
+    for (const oldest of this.#strangers) {
+      this.#strangers.delete(oldest);
+      if (this.leases?.isHere(oldest.node) === true) continue; // It has joined since.
+      if (oldest.link.underWay > 0) this.#strangers.add(oldest);
+      else {
+        this.#pairs.delete(oldest.node);
+        oldest.end(new Error(`node "${oldest.node}" has said nothing for long`));
+      }
+      return;
+    }
+  }
+
+  get knowsLeases(): boolean {
+    return this.leases !== undefined;
+  }
+
+  get #isMember(): boolean {
+    return this.leases?.holdsLease ?? true;
   }
 
   async contact(node: string): Promise<string> {
@@ -152,11 +203,14 @@ export class Nodes implements PairOwner {
     if (!this.admits(head.from)) return;
     const isBehind = head.left > this.#heard;
     if (isBehind || this.#held.some((each) => each.node === node)) {
-      this.#held.push({ node, line, text, left: head.left });
+      if (this.#held.length < MOST_HELD) this.#held.push({ node, line, text, left: head.left });
       return;
     }
-    if (!this.holdsLease()) return;
-    this.pair(node).take(head, text);
+    if (!this.#isMember) return;
+    const known = this.#pairs.get(node);
+    const pair = known ?? this.#make(node);
+    if (known === undefined && this.leases?.isHere(node) !== true) this.#addStranger(pair);
+    pair.take(head, text);
   }
 
   /** The fence: false for a node whose lease has ended, so that nothing it still says is taken. */
@@ -177,8 +231,10 @@ export class Nodes implements PairOwner {
   /** A node has left, or its lease has ended. */
   left(node: string, incarnation: string, revision: number, why: string): void {
     this.#gone.add(incarnation);
+    const [oldest] = this.#gone;
+    if (oldest !== undefined && this.#gone.size > MOST_GONE) this.#gone.delete(oldest);
     const pair = this.#pairs.get(node);
-    if (pair?.peer === incarnation) pair.lose(new Error(`node "${node}" ${why}`));
+    pair?.left(incarnation, new Error(`node "${node}" ${why}`));
     this.lastLeave = Math.max(this.lastLeave, revision);
   }
 
@@ -222,7 +278,7 @@ export class Nodes implements PairOwner {
 
   whenKnown(revision: number, callback: () => void): void {
     if (revision <= this.#known) callback();
-    else this.#knowing.push({ revision, callback });
+    else if (this.#knowing.length < MOST_KNOWING) this.#knowing.push({ revision, callback });
   }
 
   /** All pairs that are in contact. */

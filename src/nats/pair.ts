@@ -22,10 +22,16 @@ const HEAD = 200;
 /** The texts that wait for the first contact, at most. */
 const MOST_WAITING = 1_000;
 
+const KINDS: ReadonlySet<string> = new Set<Head["kind"]>(["text", "beat", "stranger", "barrier", "passed"]);
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+
+/** Reads the first line of a text; undefined for a line that no node of this version wrote. */
 export const headOf = (line: string): Head | undefined => {
-  const [kind, from, to, round, number, left] = line.split(" ");
-  if (kind === undefined || from === undefined || to === undefined || left === undefined) return undefined;
-  return { kind: kind as Head["kind"], from, to, round: Number(round), number: Number(number), left: Number(left) }; // An unknown kind is ignored.
+  if (line.length > HEAD) return undefined;
+  const [kind = "", from = "", to = "", ...rest] = line.split(" ");
+  const [round = Number.NaN, number = Number.NaN, left = Number.NaN] = rest.map(Number);
+  if (!KINDS.has(kind) || from === "" || to === "" || ![round, number, left].every(isCount)) return undefined;
+  return { kind: kind as Head["kind"], from, to, round, number, left }; // It is one of the kinds.
 };
 
 /** The questions of a pair to the nodes that it is one of. */
@@ -35,6 +41,8 @@ export interface PairOwner {
   exposed(at: Address): AnyRef | undefined;
   /** The revision of the last leave that this node knows of. */
   readonly lastLeave: number;
+  /** False without JetStream: then nobody tells that a node has left. */
+  readonly knowsLeases: boolean;
   /** Sends the first line and a text. `bounced` is called with the number where it comes to nobody. */
   publish(node: string, number: number, line: string, text: string): void;
   /** Asks a node for its incarnation. Rejects when nobody serves it. */
@@ -53,6 +61,8 @@ export class Pair {
   readonly #owner: PairOwner;
   /** The incarnation of the other node; undefined before the first contact, and once it is gone. */
   #peer: string | undefined;
+  /** The incarnation that was met last, and has not gone since: that of the actors that are watched. */
+  #last: string | undefined;
   #round = 1;
   #sent = 0;
   #taken = 0;
@@ -128,13 +138,18 @@ export class Pair {
     }
   }
 
+  /** Makes the contact that what is held waits for: the other node is there, and nothing else may ask for it. */
+  seek(): void {
+    if (this.#peer === undefined && this.#held > 0) void this.#contact();
+  }
+
   /** The other node is known to run, with an incarnation. */
   meet(peer: string): void {
     if (this.#peer === peer) return;
-    if (this.#peer !== undefined) {
-      this.lose(new Error(`node "${this.node}" was started anew`));
-    }
-    this.#peer = peer;
+    const cause = new Error(`node "${this.node}" was started anew`);
+    if (this.#peer !== undefined) this.lose(cause);
+    if (this.#last !== undefined && this.#last !== peer) this.link.interrupt(cause);
+    this.#peer = this.#last = peer;
     this.#round = 1;
     this.#sent = this.#taken = this.#told = this.#idleAt = 0;
     this.#held = 0;
@@ -161,6 +176,7 @@ export class Pair {
     this.#round = 1;
     this.#sent = this.#taken = this.#told = this.#idleAt = 0;
     this.#begin(cause, isSure ? "unreachable" : "timeout");
+    if (!this.#owner.knowsLeases) this.left("", cause);
   }
 
   /** Resolves once the other node knows of the owners at a revision, and all that it sent before has come. */
@@ -253,7 +269,15 @@ export class Pair {
     this.#resuming = false;
   }
 
-  /** The other node has gone: nobody knows what became of what waits. */
+  /** The lease of the other node has ended, or it has left: its actors are gone, and who watches one is told. */
+  left(incarnation: string, cause: Error): void {
+    if (this.#peer === incarnation) this.lose(cause);
+    if (this.#peer !== undefined) return; // Another one is there.
+    this.#last = undefined;
+    this.link.interrupt(cause);
+  }
+
+  /** The connection to the other node is lost: nobody knows what became of what waits. */
   lose(cause: Error): void {
     this.#peer = undefined;
     this.#held = 0;
