@@ -70,8 +70,8 @@ export class Nodes implements PairOwner {
     });
     const bounces = nc.subscribe(this.connection.subject("none", node, "*", "*"), {
       callback: (error, message) => {
-        const [number = "", from = ""] = message.subject.split(".").reverse();
-        if (error === null && message.headers?.code === NO_RESPONDERS) this.#pairs.get(from)?.bounced(Number(number));
+        const [mark = "", from = ""] = message.subject.split(".").reverse();
+        if (error === null && message.headers?.code === NO_RESPONDERS) this.#pairs.get(from)?.bounced(mark);
       },
     });
     await nc.flush();
@@ -190,11 +190,11 @@ export class Nodes implements PairOwner {
     return incarnation;
   }
 
-  publish(node: string, number: number, line: string, text: string): void {
+  publish(node: string, line: string, text: string, mark?: string): void {
     const { nc, node: own } = this.connection;
     // The server answers a text that comes to nobody, if it has a subject for that.
-    const reply = this.connection.subject("none", own, node, String(number));
-    nc.publish(this.connection.subject("to", node, own), `${line}\n${text}`, { reply });
+    const options = mark === undefined ? {} : { reply: this.connection.subject("none", own, node, mark) };
+    nc.publish(this.connection.subject("to", node, own), `${line}\n${text}`, options);
   }
 
   #arrive(node: string, line: string, text: string): void {

@@ -43,8 +43,8 @@ export interface PairOwner {
   readonly lastLeave: number;
   /** False without JetStream: then nobody tells that a node has left. */
   readonly knowsLeases: boolean;
-  /** Sends the first line and a text. `bounced` is called with the number where it comes to nobody. */
-  publish(node: string, number: number, line: string, text: string): void;
+  /** Sends the first line and a text. `bounced` is called with the mark, if there is one, where it comes to nobody. */
+  publish(node: string, line: string, text: string, mark?: string): void;
   /** Asks a node for its incarnation. Rejects when nobody serves it. */
   contact(node: string): Promise<string>;
   /** Calls back once this node knows of the owners at a revision. */
@@ -63,6 +63,8 @@ export class Pair {
   #peer: string | undefined;
   /** The incarnation that was met last, and has not gone since: that of the actors that are watched. */
   #last: string | undefined;
+  /** The incarnations of both nodes as they met last: their rounds are counted from 1, and never again from there. */
+  #met = "";
   #round = 1;
   #sent = 0;
   #taken = 0;
@@ -113,12 +115,7 @@ export class Pair {
   #publish(kind: Head["kind"], number: number, text = ""): void {
     const { connection, lastLeave } = this.#owner;
     const line = `${kind} ${connection.incarnation} ${this.#peer} ${this.#round} ${number} ${lastLeave}`;
-    this.#owner.publish(this.node, kind === "beat" ? this.#next : number, line, text);
-  }
-
-  /** The number of the next text: where a beat comes to nobody, the texts before it may have come. */
-  get #next(): number {
-    return this.#sent + 1;
+    this.#owner.publish(this.node, line, text, `${this.#round}-${kind === "beat" ? "b" : ""}${this.#sent}`);
   }
 
   async #contact(): Promise<void> {
@@ -150,7 +147,10 @@ export class Pair {
     if (this.#peer !== undefined) this.lose(cause);
     if (this.#last !== undefined && this.#last !== peer) this.link.interrupt(cause);
     this.#peer = this.#last = peer;
-    this.#round = 1;
+    const met = `${this.#owner.connection.incarnation} ${peer}`;
+    // The other node has perhaps not noticed that this one begins anew, and takes no text of a round for another one of it.
+    this.#round = met === this.#met ? this.#round + 1 : 1;
+    this.#met = met;
     this.#sent = this.#taken = this.#told = this.#idleAt = 0;
     this.#held = 0;
     this.link.release();
@@ -158,22 +158,29 @@ export class Pair {
 
   /** Tells the other node how many texts have left, so that it sees when the last one was lost. */
   beat(): void {
-    if (this.#peer === undefined || (this.#told === this.#sent && this.link.waiting === 0)) return;
+    const { waiting, underWay } = this.link;
+    if (this.#peer === undefined || (this.#told === this.#sent && waiting + underWay === 0)) return;
     this.#told = this.#sent;
     this.#publish("beat", this.#sent);
   }
 
-  /** The server says that a text, by its number, and those behind it came to nobody: the other node is gone, or has closed. */
-  bounced(number: number): void {
-    if (this.#peer === undefined || number > this.#next) return;
+  /**
+   * The server says that a text came to nobody, and so have those behind it; or a beat, which says nothing of the texts behind it: the other node is gone,
+   * has closed, or is away for a moment.
+   *
+   * @param mark that of the text or the beat (`publish`).
+   */
+  bounced(mark: string): void {
+    const [, round, isBeat, number] = /^(\d+)-(b?)(\d+)$/.exec(mark) ?? [];
+    const sent = Number(number);
+    if (this.#peer === undefined || Number(round) !== this.#round || sent > this.#sent) return;
     const cause = new Error(
       `nobody serves node "${this.node}" of cluster "${this.#owner.connection.cluster}" any more`,
     );
-    // Messages that left before may have been handled.
-    const isSure = number - 1 <= this.#idleAt;
+    // Messages that left before may have been handled, and those that left behind a beat.
+    const isSure = isBeat === "" ? sent - 1 <= this.#idleAt : sent <= this.#idleAt && sent === this.#sent;
     this.#peer = undefined;
     this.#held = 0;
-    this.#round = 1;
     this.#sent = this.#taken = this.#told = this.#idleAt = 0;
     this.#begin(cause, isSure ? "unreachable" : "timeout");
     if (!this.#owner.knowsLeases) this.left("", cause);
@@ -195,8 +202,7 @@ export class Pair {
     const { incarnation } = this.#owner.connection;
     if (head.to !== incarnation) {
       // It speaks to one that was here before, or has not heard of this one.
-      if (head.kind !== "stranger")
-        this.#owner.publish(this.node, this.#next, `stranger ${incarnation} ${head.from} 0 0 0`, "");
+      if (head.kind !== "stranger") this.#owner.publish(this.node, `stranger ${incarnation} ${head.from} 0 0 0`, "");
       return;
     }
     if (head.kind === "stranger") {
@@ -281,7 +287,7 @@ export class Pair {
   lose(cause: Error): void {
     this.#peer = undefined;
     this.#held = 0;
-    this.#reset(1, cause);
+    this.#reset(this.#round, cause);
   }
 
   end(cause: Error): void {
