@@ -11,12 +11,14 @@ import {
   readJson,
   type System,
 } from "../index";
+import { putBytes } from "./bytes";
 import { Code, MAX_DEPTH, readPlace } from "./frames";
-import { Outbox } from "./outbox";
+import { Outbox, type Send } from "./outbox";
 import { Sending } from "./sending";
 import { Serving } from "./serving";
 import { revivedError } from "./told";
 import { revivedVersions, type Versions } from "./versions";
+import { Writing } from "./writing";
 
 /** The options of a link. */
 export interface LinkOptions extends Pick<ResponderOptions, "most" | "longest" | "streams"> {
@@ -25,9 +27,15 @@ export interface LinkOptions extends Pick<ResponderOptions, "most" | "longest" |
   readonly prefix: string;
   /**
    * Sends a text: all that left in one turn. False, or a throw, when the connection is closed: the messages in it come back as
-   * `unreachable`. `"held"` when it cannot leave yet: the link keeps it, and hands it over again at `release`.
+   * `unreachable`. `"held"` when it cannot leave yet: the link keeps it, and hands it over again at `release`. The bytes that belong to a
+   * text come with it (`carriesBytes`).
    */
-  readonly send: (text: string) => boolean | "held";
+  readonly send: Send;
+  /**
+   * True where `send` carries bytes beside a text, and hands them to `take` over there: payloads, replies and items may then have what `transfer` marked.
+   * Their size does not count for `maxBytes`. Default: false, and binary data is refused.
+   */
+  readonly carriesBytes?: boolean;
   /**
    * Gives the actor of this side that the other side may reach by an address; undefined for none (`no-recipient`). Called for each
    * message to an address that it gave nothing for.
@@ -77,11 +85,11 @@ export interface Link {
    */
   transient<Signatures>(to: Address, protocol: Protocol<string, Signatures>): Ref<Signatures>;
   /**
-   * Takes a text of the other side. Never throws.
+   * Takes a text of the other side, and the bytes that came beside it. Never throws.
    *
-   * @returns false when it is none, or has a frame that is none: end the connection.
+   * @returns false when it is none, or has a frame that is none, or other bytes than its payload has places for: end the connection.
    */
-  take(text: string): boolean;
+  take(text: string, bytes?: readonly unknown[]): boolean;
   /**
    * The connection is lost. All that waits fails so: `timeout` where nobody knows whether it was handled. What has not left yet, and what
    * is sent from now on, is `unreachable`. References that came in payloads end, and their watchers are told; those of
@@ -116,6 +124,7 @@ class TextLink implements Link {
 
   constructor(options: LinkOptions) {
     const { system, prefix, send, exposed, metadata, tellsErrors = false, withheldBy, versions } = options;
+    const { carriesBytes = false } = options;
     const versionOf = versions && ((operations: Protocol["operations"]) => versions.of(operations));
     const { maxBytes = Number.POSITIVE_INFINITY, mostRefs = MOST_REFS } = options;
     const { most = Number.POSITIVE_INFINITY, longest = Number.POSITIVE_INFINITY, streams = {} } = options;
@@ -124,13 +133,14 @@ class TextLink implements Link {
     const revive: Expose = (at, wanted) => this.#revive(at, wanted);
     const lend = (ref: AnyRef): boolean => this.#serving.lend(ref);
     const takeBack = (ref: AnyRef): void => this.#serving.takeBack(ref);
+    const homeOf = (at: Address): Address | undefined => this.#sending.homeOf(at);
+    const writing = new Writing({ lend, takeBack, homeOf, carriesBytes });
     this.#sending = new Sending(
-      { system, prefix, mostRefs, maxBytes, revive, lend, takeBack, withheldBy, versionOf },
+      { system, prefix, mostRefs, maxBytes, revive, writing, withheldBy, versionOf },
       this.#outbox,
     );
     const responder = { most, longest, streams: { abandonedAfter: Number.POSITIVE_INFINITY, ...streams } };
-    const { write, unwrite } = this.#sending;
-    const serving = { exposed, mostRefs, metadata, tellsErrors, responder, revive, write, unwrite, versions };
+    const serving = { exposed, mostRefs, metadata, tellsErrors, responder, revive, writing, versions };
     this.#versions = versions;
     this.#serving = new Serving(serving, this.#outbox);
     this.#unsubscribe = system.events.subscribe((event) => this.#serving.heard(event));
@@ -159,12 +169,14 @@ class TextLink implements Link {
     return place.isTheirs ? this.#sending.revive(place.at, wanted) : this.#serving.home(place.at);
   }
 
-  take(text: string): boolean {
+  take(text: string, bytes?: readonly unknown[]): boolean {
     if (this.#isLost) return true; // It crossed the end of the connection.
     if (typeof text !== "string" || text.length > this.#maxBytes) return false;
     const read = readJson(text, { depth: MAX_DEPTH });
     if (read.isErr() || !Array.isArray(read.value)) return false;
-    for (const frame of read.value) {
+    const frames: unknown[] = read.value;
+    if (bytes !== undefined && !(putBytes(frames, bytes) && frames.shift())) return false;
+    for (const frame of frames) {
       if (this.#isLost) return true;
       if (!Array.isArray(frame) || !this.#takeFrame(frame)) return false;
     }

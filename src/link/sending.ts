@@ -6,7 +6,6 @@ import {
   address,
   defineProtocol,
   type Expose,
-  isRef,
   type Outgoing,
   type Protocol,
   type Ref,
@@ -14,11 +13,12 @@ import {
 } from "../index";
 import type { Attached } from "./attached";
 import { Died } from "./died";
-import { asMine, asYours, Code, codeOf, timeText, writePart } from "./frames";
+import { Code, codeOf, timeText, writePart } from "./frames";
 import { LateAsks } from "./late-asks";
 import type { Outbox } from "./outbox";
 import { Transients } from "./transients";
 import type { Versions } from "./versions";
+import type { Writing, Written } from "./writing";
 
 type Kind = "kept" | "lent" | "transient";
 
@@ -30,10 +30,7 @@ interface SendingOptions {
   readonly maxBytes: number;
   /** Says which addresses in replies and items become references. */
   readonly revive: Expose;
-  /** Called for each reference of this system that leaves. False if it left before. Throws when there are too many. */
-  readonly lend: (ref: AnyRef) => boolean;
-  /** Called for each that was lent, but did not leave. */
-  readonly takeBack: (ref: AnyRef) => void;
+  readonly writing: Writing;
   readonly withheldBy: (() => unknown) | undefined;
   /** Gives the version of a protocol; undefined where both sides have the same. */
   readonly versionOf: Versions["of"] | undefined;
@@ -58,8 +55,6 @@ export class Sending {
     this.#detach(one);
     one.attachment.end("stopped");
   });
-  /** The references that were lent for the value that was written last. */
-  readonly #justLent: AnyRef[] = [];
   #lastId = 0;
   #lastTarget = 0;
   #lent = 0;
@@ -75,6 +70,11 @@ export class Sending {
   /** The messages whose senders wait. */
   get size(): number {
     return this.#sent.size;
+  }
+
+  /** The address that an actor of the other side has there, by the one that it has here. */
+  homeOf(at: Address): Address | undefined {
+    return this.#byAddress.get(at)?.to;
   }
 
   // ——— References
@@ -189,16 +189,17 @@ export class Sending {
       out.fail("unreachable", withheldBy);
       return;
     }
-    const payload = this.#textOf(out, out.payload);
-    const metadata = payload === undefined ? undefined : this.#metadataOf(out);
-    if (payload === undefined || metadata === undefined) {
-      this.unwrite();
+    const part = this.#partOf(out);
+    const metadata = part === undefined ? undefined : this.#metadataOf(out);
+    if (part === undefined || metadata === undefined) {
+      this.#options.writing.unwrite();
       return;
     }
+    const payload = part.text === "" ? "" : `,${part.text}`;
     const head = `${one.place},${JSON.stringify(out.type)},${timeText(out.timeLeft)},${metadata}`;
     if (!out.isAwaited) {
       const frame = `[${Code.tell},${head}${payload}]`;
-      if (this.#fits(frame, out)) this.#outbox.add(frame, out);
+      if (this.#fits(frame, out)) this.#outbox.put(frame, part.beside, out);
       return;
     }
     const id = (++this.#lastId).toString(36);
@@ -207,24 +208,20 @@ export class Sending {
     this.#sent.set(id, out);
     this.#ids.set(out, id);
     one.underWay++;
-    this.#outbox.add(frame, out); // It may fail there at once.
+    this.#outbox.put(frame, part.beside, out); // It may fail there at once.
   }
 
   #fits(frame: string, out: Outgoing): boolean {
     if (this.#outbox.fits(frame)) return true;
-    this.unwrite();
+    this.#options.writing.unwrite();
     out.fail("payload-too-large", this.#options.maxBytes);
     return false;
   }
 
-  /** The payload as the end of a frame. If it cannot be written, its sender is told where. */
-  #textOf(out: Outgoing, payload: unknown): string | undefined {
-    if (payload === undefined) {
-      this.#justLent.length = 0;
-      return "";
-    }
-    const part = this.write(payload);
-    if ("text" in part) return `,${part.text}`;
+  /** The payload as it is written. If it cannot be, its sender is told where. */
+  #partOf(out: Outgoing): Extract<Written, { text: string }> | undefined {
+    const part = this.#options.writing.write(out.payload);
+    if ("text" in part) return part;
     out.fail("invalid-payload", [{ path: part.path, message: part.message }]);
     return undefined;
   }
@@ -237,27 +234,6 @@ export class Sending {
     out.fail("invalid-payload", [{ path: "", message: `Its metadata cannot travel: ${part.message}` }]);
     return undefined;
   }
-
-  /** Writes a payload, a reply or an item, and lends its references. */
-  readonly write = (value: unknown): ReturnType<typeof writePart> => {
-    this.#justLent.length = 0;
-    return writePart(value, this.#replace);
-  };
-
-  /** Takes back the references that were lent for the value that was written last: it does not leave. */
-  readonly unwrite = (): void => {
-    for (const ref of this.#justLent.splice(0)) this.#options.takeBack(ref);
-  };
-
-  /** Writes a reference as the place of its actor, and lends that to the other side where it is one of this side's. */
-  readonly #replace = (object: object): unknown => {
-    if (!isRef(object)) return object;
-    const at = object.address;
-    const known = this.#byAddress.get(at);
-    if (known !== undefined) return asYours(known.to);
-    if (this.#options.lend(object)) this.#justLent.push(object);
-    return asMine(at);
-  };
 
   #cancel(out: Outgoing): void {
     const id = this.#take(out);

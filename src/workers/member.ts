@@ -63,7 +63,8 @@ export class WorkerMember {
     this.link = createLink({
       system,
       prefix: `${name}/${index}/`,
-      send: (text) => this.#carrier?.post(text) ?? false,
+      send: (text, bytes) => this.#carrier?.post(text, bytes) ?? false,
+      carriesBytes: true,
       exposed,
       tellsErrors: true,
       withheldBy: () => (this.#state === "ready" ? undefined : DOWN),
@@ -97,7 +98,7 @@ export class WorkerMember {
       const carrier = start(
         { entry: entryPath, env, clock: this.#options.system.clock },
         {
-          onText: (text) => this.#carrier === carrier && this.#take(text, self),
+          onText: (text, bytes) => this.#carrier === carrier && this.#take(text, bytes, self),
           onEnd: (cause) => this.#ended(carrier, cause, self),
         },
       );
@@ -124,9 +125,9 @@ export class WorkerMember {
     this.#carrier?.post(JSON.stringify(message));
   }
 
-  #take(text: string, self: Ref<MemberSignatures>): void {
+  #take(text: string, bytes: readonly unknown[] | undefined, self: Ref<MemberSignatures>): void {
     if (!isControl(text)) {
-      if (!this.link.take(text)) this.#end(new Error("The worker sent what is no frame."));
+      if (!this.link.take(text, bytes)) this.#end(new Error("The worker sent what is no frame."));
       return;
     }
     const message = JSON.parse(text) as FromWorker; // It was written by serveWorker of this package.

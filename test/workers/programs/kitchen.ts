@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { RefTo } from "../../../src/index";
-import { serveWorker } from "../../../src/workers/index";
+import { serveWorker, transfer } from "../../../src/workers/index";
 import { Kitchen, Log, Reaper } from "./protocols";
 
 serveWorker((system, worker) => {
@@ -31,6 +31,13 @@ serveWorker((system, worker) => {
       order: (n) => void order.push(n),
       ordered: () => order,
       context: () => ({ metadata: ctx.metadata, hasDeadline: ctx.deadline !== undefined }),
+      grill({ meat, by }) {
+        for (const [at, byte] of meat.entries()) meat[at] = byte + by;
+        return { meat: transfer(meat) };
+      },
+      async *slice(meat) {
+        for (const byte of meat) yield transfer(Uint8Array.of(byte));
+      },
       async slow(ms) {
         log.tell("note", "slow begins");
         await Bun.sleep(ms);
