@@ -12,10 +12,12 @@ import {
   type System,
 } from "../index";
 import type { Attached } from "./attached";
+import type { Beside } from "./bytes";
 import { Died } from "./died";
 import { Code, codeOf, timeText, writePart } from "./frames";
 import { LateAsks } from "./late-asks";
 import type { Outbox } from "./outbox";
+import { Room } from "./room";
 import { Transients } from "./transients";
 import type { Versions } from "./versions";
 import type { Writing, Written } from "./writing";
@@ -28,6 +30,7 @@ interface SendingOptions {
   readonly prefix: string;
   readonly mostRefs: number;
   readonly maxBytes: number;
+  readonly mostUnread: number;
   /** Says which addresses in replies and items become references. */
   readonly revive: Expose;
   readonly writing: Writing;
@@ -51,6 +54,8 @@ export class Sending {
   readonly #sent = new Map<string, Outgoing>();
   readonly #ids = new Map<Outgoing, string>();
   readonly #late: LateAsks;
+  /** Null where what the other side has not read is not bounded. */
+  readonly #room: Room | null;
   readonly #transients = new Transients<Attached>((one) => {
     this.#detach(one);
     one.attachment.end("stopped");
@@ -65,6 +70,8 @@ export class Sending {
     this.#options = options;
     this.#outbox = outbox;
     this.#late = new LateAsks(options.system.clock);
+    const { mostUnread } = options;
+    this.#room = mostUnread === Number.POSITIVE_INFINITY ? null : new Room(mostUnread);
   }
 
   /** The messages whose senders wait. */
@@ -189,6 +196,10 @@ export class Sending {
       out.fail("unreachable", withheldBy);
       return;
     }
+    if (this.#room?.isFull === true) {
+      out.fail("mailbox-full", this.#room.most);
+      return;
+    }
     const part = this.#partOf(out);
     const metadata = part === undefined ? undefined : this.#metadataOf(out);
     if (part === undefined || metadata === undefined) {
@@ -199,7 +210,7 @@ export class Sending {
     const head = `${one.place},${JSON.stringify(out.type)},${timeText(out.timeLeft)},${metadata}`;
     if (!out.isAwaited) {
       const frame = `[${Code.tell},${head}${payload}]`;
-      if (this.#fits(frame, out)) this.#outbox.put(frame, part.beside, out);
+      if (this.#fits(frame, out)) this.#leave(frame, part.beside, out);
       return;
     }
     const id = (++this.#lastId).toString(36);
@@ -208,7 +219,18 @@ export class Sending {
     this.#sent.set(id, out);
     this.#ids.set(out, id);
     one.underWay++;
-    this.#outbox.put(frame, part.beside, out); // It may fail there at once.
+    this.#leave(frame, part.beside, out); // It may fail there at once.
+  }
+
+  #leave(frame: string, beside: Beside | undefined, out: Outgoing): void {
+    this.#outbox.put(frame, beside, out);
+    const mark = this.#room?.take() ?? 0;
+    if (mark > 0) this.#outbox.add(`[${Code.mark},${mark}]`);
+  }
+
+  /** The other side has read all before a mark. */
+  read(mark: number): void {
+    this.#room?.free(mark);
   }
 
   #fits(frame: string, out: Outgoing): boolean {
@@ -296,6 +318,7 @@ export class Sending {
   /** Ends all that waits, and the references that came in payloads: their actors were those of a side that is gone. */
   lose(cause: unknown, lostAs: "timeout" | "unreachable" | "died"): void {
     this.#lostBy = { cause };
+    this.#room?.clear();
     const waiting = [...this.#ids.keys()];
     this.#sent.clear();
     this.#ids.clear();

@@ -5,7 +5,13 @@ import type { Binary } from "../link/index";
 
 /** A text from the system that started a worker. */
 export type ToWorker =
-  | { readonly kind: "start"; readonly name: string; readonly index: number; readonly data?: unknown }
+  | {
+      readonly kind: "start";
+      readonly name: string;
+      readonly index: number;
+      readonly data?: unknown;
+      readonly mostUnread?: number;
+    }
   | { readonly kind: "ping" }
   /** To stop its actors within so many milliseconds, and to say so. */
   | { readonly kind: "leave"; readonly within: number }

@@ -59,12 +59,13 @@ export class WorkerMember {
   constructor(index: number, options: MemberOptions) {
     this.index = index;
     this.#options = options;
-    const { system, name, exposed } = options;
+    const { system, name, exposed, mostUnread = Number.POSITIVE_INFINITY } = options;
     this.link = createLink({
       system,
       prefix: `${name}/${index}/`,
       send: (text, bytes) => this.#carrier?.post(text, bytes) ?? false,
       carriesBytes: true,
+      mostUnread,
       exposed,
       tellsErrors: true,
       withheldBy: () => (this.#state === "ready" ? undefined : DOWN),
@@ -133,8 +134,10 @@ export class WorkerMember {
     const message = JSON.parse(text) as FromWorker; // It was written by serveWorker of this package.
     switch (message.kind) {
       case "here": {
-        const { name, data } = this.#options;
-        this.#post({ kind: "start", name, index: this.index, data });
+        const { name, data, mostUnread } = this.#options;
+        // JSON carries no infinity, which is the default there, too.
+        const bound = mostUnread === undefined || mostUnread === Number.POSITIVE_INFINITY ? {} : { mostUnread };
+        this.#post({ kind: "start", name, index: this.index, data, ...bound });
         this.link.resume();
         return;
       }

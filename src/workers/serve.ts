@@ -119,13 +119,19 @@ class ServedWorker {
     else this.#port.exit(0);
   }
 
-  async #begin({ name, index, data }: ToWorker & { kind: "start" }): Promise<void> {
+  async #begin({
+    name,
+    index,
+    data,
+    mostUnread = Number.POSITIVE_INFINITY,
+  }: ToWorker & { kind: "start" }): Promise<void> {
     const system = createSystem({ name: `${name}/${index}`, ...this.#options });
     const link = createLink({
       system,
       prefix: "main/",
       send: (text, bytes) => this.#port.post(text, bytes),
       carriesBytes: true,
+      mostUnread,
       exposed: (at) => this.#reachable(at.slice(2, -1)),
       tellsErrors: true,
     });

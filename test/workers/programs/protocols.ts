@@ -16,6 +16,7 @@ export const Kitchen = defineProtocol("kitchen", {
   order: { payload: Type.Number() },
   ordered: { reply: Type.Array(Type.Number()) },
   context: { reply: Type.Unknown() },
+  flood: { payload: Type.Number(), reply: Type.Null() },
   grill: { payload: Type.Object({ meat: Bytes, by: Type.Number() }), reply: Type.Object({ meat: Bytes }) },
   slice: { payload: Bytes, stream: Bytes },
   slow: { payload: Type.Number(), reply: Type.Null() },
