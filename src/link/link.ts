@@ -10,6 +10,7 @@ import {
   readJson,
 } from "../index";
 import { putBytes } from "./bytes";
+import { revivedDied } from "./died";
 import { Code, MAX_DEPTH, readPlace } from "./frames";
 import type { LinkOptions } from "./options";
 import { Outbox } from "./outbox";
@@ -196,7 +197,7 @@ class TextLink implements Link {
         return true;
       case Code.failure:
         if (!isErrorKind(second)) return false;
-        this.#sending.fail(id, second, revivedVersions(revivedError(third)));
+        this.#sending.fail(id, second, revivedDied(revivedVersions(revivedError(third))));
         return true;
       case Code.items:
         this.#sending.produce(id, [second]);

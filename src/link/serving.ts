@@ -15,6 +15,7 @@ import {
   type SystemEvent,
   writeJson,
 } from "../index";
+import { mayHaveBegun, toldAsDied } from "./died";
 import type { Called, Exposed } from "./exposed";
 import { Code } from "./frames";
 import type { Outbox } from "./outbox";
@@ -279,6 +280,7 @@ export class Serving {
       send: (frame) => this.#answer(frame),
       detailOf: (error, { metadata }, usual) => {
         if (tellsErrors && error.kind === "handler-failed") return toldOf(error.cause);
+        if (mayHaveBegun(error)) return toldAsDied(String(usual));
         return detailWithVersions(error, metadata, usual);
       },
     });

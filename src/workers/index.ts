@@ -1,4 +1,4 @@
-export { Bytes, transfer } from "../link/index";
+export { Bytes, mayHaveBegun, transfer } from "../link/index";
 export type { WorkerReport } from "./member";
 export type { WorkerPoolOptions, WorkersOptions } from "./options";
 export { type StartWorker, serveWorker, type WorkerContext } from "./serve";
