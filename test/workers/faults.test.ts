@@ -134,6 +134,31 @@ test("a pool goes on while one of its workers is down, and has it back afterward
   expect(after).not.toEqual(before);
 });
 
+test.each([1, 2])(
+  "P14: a reference ends with its actor; a new one, and a pool of %d, have the actor of the worker's next start",
+  async (size) => {
+    const kitchen = await start({ size });
+    const pool = workers.pool("kitchen", Kitchen, { routing: "round-robin" });
+    const first = workers.ref("kitchen", Kitchen, 1);
+    first.tell("die", "stop");
+    const kindOf = async (ref: typeof kitchen) =>
+      (await ref.ask("cook", 1)).match(
+        () => "ok",
+        ({ kind }) => kind,
+      );
+    while ((await kindOf(first)) !== "stopped") await turn();
+    expect(await kindOf(workers.ref("kitchen", Kitchen, 1))).toBe("stopped");
+    workers.ref("reaper", Reaper, 1).tell("die", "exit");
+    await until(() => !areReady());
+    await until(areReady);
+    expect(await kindOf(first)).toBe("stopped");
+    expect(await kindOf(workers.ref("kitchen", Kitchen, 1))).toBe("ok");
+    const asked = await Promise.all(Array.from({ length: 4 }, () => pool.ask("who")));
+    const who = asked.map((result) => result._unsafeUnwrap().worker);
+    expect(new Set(who).size).toBe(size);
+  },
+);
+
 test("the shutdown of the system ends its workers", async () => {
   await start({ as: "process", size: 2 });
   const pids = workers.members.map(({ pid }) => pid ?? 0);
