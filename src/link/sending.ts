@@ -224,7 +224,8 @@ export class Sending {
 
   #leave(frame: string, beside: Beside | undefined, out: Outgoing): void {
     this.#outbox.put(frame, beside, out);
-    const mark = this.#room?.take() ?? 0;
+    if (this.#room === null || this.#lostBy !== null) return; // The sending itself may have lost the connection.
+    const mark = this.#room.take();
     if (mark > 0) this.#outbox.add(`[${Code.mark},${mark}]`);
   }
 

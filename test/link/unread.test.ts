@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { type DeadLetter, defineProtocol, Type } from "../../src/index";
+import { address, type DeadLetter, defineProtocol, Type } from "../../src/index";
+import { createLink, transfer } from "../../src/link/index";
 import { createPair, type Pair } from "./pair";
 
 const Log = defineProtocol("log", {
@@ -85,6 +86,29 @@ describe("messages that the other side has not read, with a bound", () => {
     for (let n = 0; n < 3; n++) ref.tell("note", n);
     await quiet();
     expect(notes).toEqual([0, 1]);
+  });
+
+  test("are none either after a loss by the very sending of one", async () => {
+    pair = createPair();
+    const texts: string[] = [];
+    const link = createLink({
+      system: pair.here,
+      prefix: "closing/",
+      mostUnread: 1,
+      carriesBytes: true,
+      send(text) {
+        texts.push(text);
+        if (text.includes("note")) link.lost(new Error("the cable is out"), "unreachable");
+        return true;
+      },
+      exposed: () => undefined,
+    });
+    const ref = link.ref(address("log"), Log);
+    for (const bytes of [transfer(new Uint8Array(1)), transfer(new Uint8Array(2))]) {
+      expect((await ref.offer("note", bytes as never))._unsafeUnwrapErr().kind).toBe("unreachable");
+      link.resume();
+    }
+    expect(texts.filter((text) => text.includes("note"))).toHaveLength(2);
   });
 
   test("P18: are not believed to be read by a side that was not asked", async () => {
