@@ -53,7 +53,8 @@ export interface Outgoing {
    */
   complete(reply?: unknown): void;
   /**
-   * The message failed. `unreachable` states that it was not handled there, and `timeout` that nobody knows (P17). A message that fails
+   * The message failed. `unreachable` states that it was not handled there, and `timeout` that nobody knows (P17). If the other side is known to have died with the
+   * message, an error that has `hadLeft: true` as the detail of `unreachable` says that it may have begun. A message that fails
    * as `unreachable` or `payload-too-large`, and a tell that fails at all, counts as a dead letter of this system instead of as `sent`.
    *
    * @param detail the limit of a `timeout` in milliseconds (default: the sender's), or the error by which the connection was lost; the cause of `handler-failed` and `unreachable`, an error that says more of `unknown-operation`, the reason of

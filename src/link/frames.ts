@@ -36,6 +36,12 @@ export const Code = {
   stopped: 14,
   /** version, version: what the receiver of the frame calls, and what its sender serves. */
   versions: 15,
+  /** paths: the payload of the next frame, the last one of its text, has null where the bytes beside the text belong, in order. */
+  bytes: 16,
+  /** number: its receiver sends it back by `read`. */
+  mark: 17,
+  /** number: all that came before the mark has been read. */
+  read: 18,
 } as const;
 
 /** The code of a message whose sender waits. */

@@ -1,4 +1,6 @@
+export { type Binary, Bytes, transfer } from "./bytes";
 export { mayHaveBegun } from "./died";
-export { createLink, type Link, type LinkOptions } from "./link";
+export { createLink, type Link } from "./link";
+export type { LinkOptions } from "./options";
 
 export type { Versions } from "./versions";

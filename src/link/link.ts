@@ -7,51 +7,18 @@ import {
   type Protocol,
   quote,
   type Ref,
-  type ResponderOptions,
   readJson,
-  type System,
 } from "../index";
+import { putBytes } from "./bytes";
+import { revivedDied } from "./died";
 import { Code, MAX_DEPTH, readPlace } from "./frames";
+import type { LinkOptions } from "./options";
 import { Outbox } from "./outbox";
 import { Sending } from "./sending";
 import { Serving } from "./serving";
 import { revivedError } from "./told";
 import { revivedVersions, type Versions } from "./versions";
-
-/** The options of a link. */
-export interface LinkOptions extends Pick<ResponderOptions, "most" | "longest" | "streams"> {
-  readonly system: System;
-  /** The beginning of the addresses that the other side's actors have here, with a slash at its end: `node-7/`. */
-  readonly prefix: string;
-  /**
-   * Sends a text: all that left in one turn. False, or a throw, when the connection is closed: the messages in it come back as
-   * `unreachable`. `"held"` when it cannot leave yet: the link keeps it, and hands it over again at `release`.
-   */
-  readonly send: (text: string) => boolean | "held";
-  /**
-   * Gives the actor of this side that the other side may reach by an address; undefined for none (`no-recipient`). Called for each
-   * message to an address that it gave nothing for.
-   */
-  readonly exposed: (at: Address) => AnyRef | undefined;
-  /**
-   * Most bytes of a text. A message that is larger by itself fails as `payload-too-large`, and a reply as `handler-failed`. Longer
-   * texts from the other side are no frames. Default: `Infinity`.
-   */
-  readonly maxBytes?: number;
-  /** Most references that each side has of the other's, and most that went there in payloads. Default: 10,000. */
-  readonly mostRefs?: number;
-  /** Data for each message that comes in: the handler's `ctx.metadata`. Those of the message replace none of it. Default: none. */
-  readonly metadata?: Metadata;
-  /** True to tell the other side the text and the stack of what a handler threw: for a side that is trusted (P18). Default: false. */
-  readonly tellsErrors?: boolean;
-  /**
-   * Gives a reason for which messages do not leave now, such as that the other side is not ready: they come back as `unreachable`. Answers
-   * leave nevertheless. Called for each message. Default: none.
-   */
-  readonly withheldBy?: () => unknown;
-  /** Compares the versions of protocols, where the other side may have others. Default: none, both sides have the same. */
-  readonly versions?: Versions;
-}
+import { Writing } from "./writing";
 
 /**
  * One end of a connection between two systems, over anything that carries texts in order. It hands out what its own system sends, and
@@ -77,11 +44,11 @@ export interface Link {
    */
   transient<Signatures>(to: Address, protocol: Protocol<string, Signatures>): Ref<Signatures>;
   /**
-   * Takes a text of the other side. Never throws.
+   * Takes a text of the other side, and the bytes that came beside it. Never throws.
    *
-   * @returns false when it is none, or has a frame that is none: end the connection.
+   * @returns false when it is none, or has a frame that is none, or other bytes than its payload has places for: end the connection.
    */
-  take(text: string): boolean;
+  take(text: string, bytes?: readonly unknown[]): boolean;
   /**
    * The connection is lost. All that waits fails so: `timeout` where nobody knows whether it was handled. What has not left yet, and what
    * is sent from now on, is `unreachable`. References that came in payloads end, and their watchers are told; those of
@@ -118,6 +85,7 @@ class TextLink implements Link {
 
   constructor(options: LinkOptions) {
     const { system, prefix, send, exposed, metadata, tellsErrors = false, withheldBy, versions } = options;
+    const { carriesBytes = false, mostUnread = Number.POSITIVE_INFINITY } = options;
     const versionOf = versions && ((operations: Protocol["operations"]) => versions.of(operations));
     const { maxBytes = Number.POSITIVE_INFINITY, mostRefs = MOST_REFS } = options;
     const { most = Number.POSITIVE_INFINITY, longest = Number.POSITIVE_INFINITY, streams = {} } = options;
@@ -126,13 +94,14 @@ class TextLink implements Link {
     const revive: Expose = (at, wanted) => this.#revive(at, wanted);
     const lend = (ref: AnyRef): boolean => this.#serving.lend(ref);
     const takeBack = (ref: AnyRef): void => this.#serving.takeBack(ref);
+    const homeOf = (at: Address): Address | undefined => this.#sending.homeOf(at);
+    const writing = new Writing({ lend, takeBack, homeOf, carriesBytes });
     this.#sending = new Sending(
-      { system, prefix, mostRefs, maxBytes, revive, lend, takeBack, withheldBy, versionOf },
+      { system, prefix, mostRefs, maxBytes, mostUnread, revive, writing, withheldBy, versionOf },
       this.#outbox,
     );
     const responder = { most, longest, streams: { abandonedAfter: Number.POSITIVE_INFINITY, ...streams } };
-    const { write, unwrite } = this.#sending;
-    const serving = { exposed, mostRefs, metadata, tellsErrors, responder, revive, write, unwrite, versions };
+    const serving = { exposed, mostRefs, metadata, tellsErrors, responder, revive, writing, versions };
     this.#versions = versions;
     this.#serving = new Serving(serving, this.#outbox);
     this.#unsubscribe = system.events.subscribe((event) => this.#serving.heard(event));
@@ -161,12 +130,14 @@ class TextLink implements Link {
     return place.isTheirs ? this.#sending.revive(place.at, wanted) : this.#serving.home(place.at);
   }
 
-  take(text: string): boolean {
+  take(text: string, bytes?: readonly unknown[]): boolean {
     if (this.#isLost) return true; // It crossed the end of the connection.
     if (typeof text !== "string" || text.length > this.#maxBytes) return false;
     const read = readJson(text, { depth: MAX_DEPTH });
     if (read.isErr() || !Array.isArray(read.value)) return false;
-    for (const frame of read.value) {
+    const frames: unknown[] = read.value;
+    if (bytes !== undefined && !(putBytes(frames, bytes) && frames.shift())) return false;
+    for (const frame of frames) {
       if (this.#isLost) return true;
       if (!Array.isArray(frame) || !this.#takeFrame(frame)) return false;
     }
@@ -181,6 +152,8 @@ class TextLink implements Link {
       case Code.open:
       case Code.release:
       case Code.stopped:
+      case Code.mark:
+      case Code.read:
         return Number.isSafeInteger(first) && this.#takeTarget(frame, first as number); // It was just looked at.
       default:
         return typeof first === "string" && this.#takeNamed(frame, first);
@@ -191,11 +164,14 @@ class TextLink implements Link {
     return this.#message(target, "", "tell", type, time, metadata, 0, payload, false, false);
   }
 
+  /** Takes a frame that begins with a number. */
   #takeTarget([code, , second, third, fourth]: readonly unknown[], target: number): boolean {
     if (code === Code.open) {
       if (typeof second !== "string") return false;
       this.#serving.open(target, `@(${second})`, third === 1, fourth);
     } else if (code === Code.release) this.#serving.release(target);
+    else if (code === Code.mark) this.#outbox.add(`[${Code.read},${target}]`);
+    else if (code === Code.read) this.#sending.read(target);
     else this.#sending.stopped(target, revivedError(second));
     return true;
   }
@@ -223,7 +199,7 @@ class TextLink implements Link {
         return true;
       case Code.failure:
         if (!isErrorKind(second)) return false;
-        this.#sending.fail(id, second, revivedVersions(revivedError(third)));
+        this.#sending.fail(id, second, revivedDied(revivedVersions(revivedError(third))));
         return true;
       case Code.items:
         this.#sending.produce(id, [second]);

@@ -1,10 +1,21 @@
 import type { Clock, Outgoing } from "../index";
-import { MAX_TEXT } from "./frames";
+import type { Beside, Binary } from "./bytes";
+import { Code, MAX_TEXT } from "./frames";
+
+/** Sends a text, and the bytes that belong to it. */
+export type Send = (text: string, bytes?: readonly Binary[]) => boolean | "held";
+
+/** A text that is to be sent later. */
+interface Held {
+  readonly text: string;
+  readonly messages: readonly Outgoing[];
+  readonly bytes: readonly Binary[] | undefined;
+}
 
 /** Gathers the frames that leave in a turn, and sends them as one text. */
 export class Outbox {
   readonly #clock: Clock;
-  readonly #send: (text: string) => boolean | "held";
+  readonly #send: Send;
   /** Told of each message of a text that could not be sent. */
   readonly #onUnsent: (out: Outgoing, cause: unknown) => void;
   readonly #maxBytes: number;
@@ -16,16 +27,11 @@ export class Outbox {
   /** True from the first item of a macrotask to its end. */
   #isGathering = false;
   /** Texts that are to be sent later. */
-  #held: { readonly text: string; readonly messages: readonly Outgoing[] }[] = [];
+  #held: Held[] = [];
   /** Set while the connection is lost: the reason. */
   #lostBy: { readonly cause: unknown } | null = null;
 
-  constructor(
-    clock: Clock,
-    maxBytes: number,
-    send: (text: string) => boolean | "held",
-    onUnsent: (out: Outgoing, cause: unknown) => void,
-  ) {
+  constructor(clock: Clock, maxBytes: number, send: Send, onUnsent: (out: Outgoing, cause: unknown) => void) {
     this.#clock = clock;
     this.#maxBytes = maxBytes;
     this.#send = send;
@@ -62,6 +68,23 @@ export class Outbox {
     this.#clock.microtask(this.#onMicrotask);
   }
 
+  /** Takes a frame that fits, and the bytes of its payload, if it has any. */
+  put(frame: string, beside: Beside | undefined, message: Outgoing | null, isItem = false): void {
+    if (beside === undefined) this.add(frame, message, isItem);
+    else this.#addWith(frame, beside, message);
+  }
+
+  /**
+   * Sends a frame that fits with its bytes: at once, and alone, behind what was added before. A thread takes over bytes as they are sent: their owner
+   * sees in the same turn that they have gone, and bytes that cannot go fail their own message alone.
+   */
+  #addWith(frame: string, { paths, bytes }: Beside, message: Outgoing | null): void {
+    this.flush();
+    if (this.#lostBy === null)
+      this.#leave(`[[${Code.bytes},${paths}],${frame}]`, message === null ? [] : [message], bytes);
+    else if (message !== null) this.#onUnsent(message, this.#lostBy.cause); // As above.
+  }
+
   readonly #onMacrotask = (): void => {
     this.#isGathering = false;
     this.flush();
@@ -85,14 +108,14 @@ export class Outbox {
   release(): void {
     const held = this.#held;
     this.#held = [];
-    for (const { text, messages } of held) this.#leave(text, messages);
+    for (const { text, messages, bytes } of held) this.#leave(text, messages, bytes);
   }
 
-  #leave(text: string, messages: readonly Outgoing[]): void {
+  #leave(text: string, messages: readonly Outgoing[], bytes?: readonly Binary[]): void {
     let cause: unknown = CLOSED;
     try {
-      const isSent = this.#send(text);
-      if (isSent === "held") this.#held.push({ text, messages });
+      const isSent = bytes === undefined ? this.#send(text) : this.#send(text, bytes);
+      if (isSent === "held") this.#held.push({ text, messages, bytes });
       if (isSent !== false) return;
     } catch (thrown) {
       cause = thrown;

@@ -6,19 +6,21 @@ import {
   address,
   defineProtocol,
   type Expose,
-  isRef,
   type Outgoing,
   type Protocol,
   type Ref,
   type System,
 } from "../index";
 import type { Attached } from "./attached";
+import type { Beside } from "./bytes";
 import { Died } from "./died";
-import { asMine, asYours, Code, codeOf, timeText, writePart } from "./frames";
+import { Code, codeOf, timeText, writePart } from "./frames";
 import { LateAsks } from "./late-asks";
 import type { Outbox } from "./outbox";
+import { Room } from "./room";
 import { Transients } from "./transients";
 import type { Versions } from "./versions";
+import type { Writing, Written } from "./writing";
 
 type Kind = "kept" | "lent" | "transient";
 
@@ -28,12 +30,10 @@ interface SendingOptions {
   readonly prefix: string;
   readonly mostRefs: number;
   readonly maxBytes: number;
+  readonly mostUnread: number;
   /** Says which addresses in replies and items become references. */
   readonly revive: Expose;
-  /** Called for each reference of this system that leaves. False if it left before. Throws when there are too many. */
-  readonly lend: (ref: AnyRef) => boolean;
-  /** Called for each that was lent, but did not leave. */
-  readonly takeBack: (ref: AnyRef) => void;
+  readonly writing: Writing;
   readonly withheldBy: (() => unknown) | undefined;
   /** Gives the version of a protocol; undefined where both sides have the same. */
   readonly versionOf: Versions["of"] | undefined;
@@ -54,12 +54,12 @@ export class Sending {
   readonly #sent = new Map<string, Outgoing>();
   readonly #ids = new Map<Outgoing, string>();
   readonly #late: LateAsks;
+  /** Null where what the other side has not read is not bounded. */
+  readonly #room: Room | null;
   readonly #transients = new Transients<Attached>((one) => {
     this.#detach(one);
     one.attachment.end("stopped");
   });
-  /** The references that were lent for the value that was written last. */
-  readonly #justLent: AnyRef[] = [];
   #lastId = 0;
   #lastTarget = 0;
   #lent = 0;
@@ -70,11 +70,18 @@ export class Sending {
     this.#options = options;
     this.#outbox = outbox;
     this.#late = new LateAsks(options.system.clock);
+    const { mostUnread } = options;
+    this.#room = mostUnread === Number.POSITIVE_INFINITY ? null : new Room(mostUnread);
   }
 
   /** The messages whose senders wait. */
   get size(): number {
     return this.#sent.size;
+  }
+
+  /** The address that an actor of the other side has there, by the one that it has here. */
+  homeOf(at: Address): Address | undefined {
+    return this.#byAddress.get(at)?.to;
   }
 
   // ——— References
@@ -189,16 +196,21 @@ export class Sending {
       out.fail("unreachable", withheldBy);
       return;
     }
-    const payload = this.#textOf(out, out.payload);
-    const metadata = payload === undefined ? undefined : this.#metadataOf(out);
-    if (payload === undefined || metadata === undefined) {
-      this.unwrite();
+    if (this.#room?.isFull === true) {
+      out.fail("mailbox-full", this.#room.most);
       return;
     }
+    const part = this.#partOf(out);
+    const metadata = part === undefined ? undefined : this.#metadataOf(out);
+    if (part === undefined || metadata === undefined) {
+      this.#options.writing.unwrite();
+      return;
+    }
+    const payload = part.text === "" ? "" : `,${part.text}`;
     const head = `${one.place},${JSON.stringify(out.type)},${timeText(out.timeLeft)},${metadata}`;
     if (!out.isAwaited) {
       const frame = `[${Code.tell},${head}${payload}]`;
-      if (this.#fits(frame, out)) this.#outbox.add(frame, out);
+      if (this.#fits(frame, out)) this.#leave(frame, part.beside, out);
       return;
     }
     const id = (++this.#lastId).toString(36);
@@ -207,24 +219,32 @@ export class Sending {
     this.#sent.set(id, out);
     this.#ids.set(out, id);
     one.underWay++;
-    this.#outbox.add(frame, out); // It may fail there at once.
+    this.#leave(frame, part.beside, out); // It may fail there at once.
+  }
+
+  #leave(frame: string, beside: Beside | undefined, out: Outgoing): void {
+    this.#outbox.put(frame, beside, out);
+    if (this.#room === null || this.#lostBy !== null) return; // The sending itself may have lost the connection.
+    const mark = this.#room.take();
+    if (mark > 0) this.#outbox.add(`[${Code.mark},${mark}]`);
+  }
+
+  /** The other side has read all before a mark. */
+  read(mark: number): void {
+    this.#room?.free(mark);
   }
 
   #fits(frame: string, out: Outgoing): boolean {
     if (this.#outbox.fits(frame)) return true;
-    this.unwrite();
+    this.#options.writing.unwrite();
     out.fail("payload-too-large", this.#options.maxBytes);
     return false;
   }
 
-  /** The payload as the end of a frame. If it cannot be written, its sender is told where. */
-  #textOf(out: Outgoing, payload: unknown): string | undefined {
-    if (payload === undefined) {
-      this.#justLent.length = 0;
-      return "";
-    }
-    const part = this.write(payload);
-    if ("text" in part) return `,${part.text}`;
+  /** The payload as it is written. If it cannot be, its sender is told where. */
+  #partOf(out: Outgoing): Extract<Written, { text: string }> | undefined {
+    const part = this.#options.writing.write(out.payload);
+    if ("text" in part) return part;
     out.fail("invalid-payload", [{ path: part.path, message: part.message }]);
     return undefined;
   }
@@ -237,27 +257,6 @@ export class Sending {
     out.fail("invalid-payload", [{ path: "", message: `Its metadata cannot travel: ${part.message}` }]);
     return undefined;
   }
-
-  /** Writes a payload, a reply or an item, and lends its references. */
-  readonly write = (value: unknown): ReturnType<typeof writePart> => {
-    this.#justLent.length = 0;
-    return writePart(value, this.#replace);
-  };
-
-  /** Takes back the references that were lent for the value that was written last: it does not leave. */
-  readonly unwrite = (): void => {
-    for (const ref of this.#justLent.splice(0)) this.#options.takeBack(ref);
-  };
-
-  /** Writes a reference as the place of its actor, and lends that to the other side where it is one of this side's. */
-  readonly #replace = (object: object): unknown => {
-    if (!isRef(object)) return object;
-    const at = object.address;
-    const known = this.#byAddress.get(at);
-    if (known !== undefined) return asYours(known.to);
-    if (this.#options.lend(object)) this.#justLent.push(object);
-    return asMine(at);
-  };
 
   #cancel(out: Outgoing): void {
     const id = this.#take(out);
@@ -320,6 +319,7 @@ export class Sending {
   /** Ends all that waits, and the references that came in payloads: their actors were those of a side that is gone. */
   lose(cause: unknown, lostAs: "timeout" | "unreachable" | "died"): void {
     this.#lostBy = { cause };
+    this.#room?.clear();
     const waiting = [...this.#ids.keys()];
     this.#sent.clear();
     this.#ids.clear();

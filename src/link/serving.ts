@@ -15,11 +15,13 @@ import {
   type SystemEvent,
   writeJson,
 } from "../index";
+import { mayHaveBegun, toldAsDied } from "./died";
 import type { Called, Exposed } from "./exposed";
-import { Code, type writePart } from "./frames";
+import { Code } from "./frames";
 import type { Outbox } from "./outbox";
 import { toldOf } from "./told";
 import { detailWithVersions, type Versions, withVersions } from "./versions";
+import type { Writing } from "./writing";
 
 /** Doors of addresses that came with a message instead of a number, at most: the next message to one of them makes none. */
 const MOST_DOORS = 256;
@@ -35,10 +37,7 @@ interface ServingOptions {
   readonly responder: Pick<ResponderOptions, "most" | "longest" | "streams">;
   /** Says which addresses in payloads become references. */
   readonly revive: Expose;
-  /** Writes a reply or an item. */
-  readonly write: (value: unknown) => ReturnType<typeof writePart>;
-  /** Called for a value that was written, and does not leave. */
-  readonly unwrite: () => void;
+  readonly writing: Writing;
   readonly versions: Versions | undefined;
 }
 
@@ -281,6 +280,7 @@ export class Serving {
       send: (frame) => this.#answer(frame),
       detailOf: (error, { metadata }, usual) => {
         if (tellsErrors && error.kind === "handler-failed") return toldOf(error.cause);
+        if (mayHaveBegun(error)) return toldAsDied(String(usual));
         return detailWithVersions(error, metadata, usual);
       },
     });
@@ -308,15 +308,17 @@ export class Serving {
 
   /** Writes a reply or an item. One that cannot travel ends its message, and its sender is told why. */
   #put(id: string, head: string, value: unknown, isItem = false): void {
-    const part = value === undefined ? undefined : this.#options.write(value);
-    const frame = part === undefined ? `${head}]` : "text" in part ? `${head},${part.text}]` : undefined;
-    if (frame !== undefined && this.#outbox.fits(frame)) {
-      this.#outbox.add(frame, null, isItem);
-      return;
+    const { writing } = this.#options;
+    const part = writing.write(value);
+    if ("text" in part) {
+      const frame = part.text === "" ? `${head}]` : `${head},${part.text}]`;
+      if (this.#outbox.fits(frame)) {
+        this.#outbox.put(frame, part.beside, null, isItem);
+        return;
+      }
     }
-    this.#options.unwrite();
-    const reason =
-      part !== undefined && "message" in part ? part.message : "It is larger than what may be sent at once.";
+    writing.unwrite();
+    const reason = "message" in part ? part.message : "It is larger than what may be sent at once.";
     this.#fail(id, "handler-failed", `its reply or item cannot be sent: ${reason}`);
     this.#responder.take({ kind: "cancel", id }); // Of a stream, nothing more comes.
   }

@@ -1,6 +1,6 @@
 import { type Address, onOneLine, quote } from "./address";
 import type { Message } from "./message";
-import { inMilliseconds, LostConnection, lostBy, sentenceOf, withinTime } from "./sentence-of";
+import { inMilliseconds, LostConnection, lostBy, sentenceOf, unreachableBy, withinTime } from "./sentence-of";
 
 /** One fault of a payload. */
 export interface Issue {
@@ -72,7 +72,8 @@ export interface AskCycleError extends Shape<"ask-cycle"> {
 }
 /**
  * The message was not handled: the transport to the address is down or could not take it, or the function of `system.resolve`
- * threw, rejected or took too long. `cause` is the reason. A message that may have been handled comes back as `timeout` (P17).
+ * threw, rejected or took too long. `cause` is the reason. A message that may have been handled comes back as `timeout` (P17); where it waited at
+ * a worker that died, as `unreachable`, and `mayHaveBegun` of `envoi/workers` tells it.
  */
 export interface UnreachableError extends Shape<"unreachable"> {
   readonly cause: unknown;
@@ -266,8 +267,7 @@ const SENTENCES: Required<Sentences> = {
   "handler-failed": (cause) => `failed in its handler: ${sentenceOf(cause)}`,
   "ask-cycle": (path) =>
     `would wait for itself: ${(path as readonly Address[]).join(" → ")}; use tell for one of these.`,
-  unreachable: (cause) =>
-    `could not leave${cause === undefined ? "" : `: ${sentenceOf(cause).replace(/\.$/, "")}`}; send again once the connection is back.`,
+  unreachable: unreachableBy,
   "payload-too-large": (limit) => `has a payload over ${limit} bytes; send it in parts, or as a stream.`,
 };
 

@@ -2,7 +2,7 @@ import { type Address, quote } from "./address";
 import { type DeliveryError, type InvalidPayloadError, isDeliveryError, listIssues } from "./delivery-error";
 import { generateMessageId } from "./id";
 import { isReceived, type Message, wallTime } from "./message";
-import { withinTime } from "./sentence-of";
+import { hadLeft, withinTime } from "./sentence-of";
 import { exposedText, publicIssues } from "./withhold";
 
 interface ReplyShape {
@@ -166,6 +166,8 @@ function publicSentence(error: DeliveryError | undefined, isOwn: boolean): strin
       return `has a payload that is refused${isOwn ? issuesOf(error) : ""}.`;
     case "payload-too-large":
       return `has a payload over ${error.limit} bytes; send it in parts, or as a stream.`;
+    case "unreachable":
+      return hadLeft(error.cause) ? "was lost: nobody knows whether it was handled." : PUBLIC.unreachable;
     default:
       return PUBLIC[error?.kind ?? "handler-failed"];
   }

@@ -43,9 +43,29 @@ export class LostConnection {
   }
 }
 
+/** Why a connection was lost, in brackets. */
+const whyLost = (cause: unknown): string =>
+  cause instanceof Error && cause.name === "Error" && cause.message !== "" ? cause.message : sentenceOf(cause);
+
 /** The end of a sentence about a message whose connection was lost. */
-export const lostBy = (cause: unknown): string => {
-  const why =
-    cause instanceof Error && cause.name === "Error" && cause.message !== "" ? cause.message : sentenceOf(cause);
-  return `got no reply: the connection was lost (${why}); nobody knows whether it was handled.`;
-};
+export const lostBy = (cause: unknown): string =>
+  `got no reply: the connection was lost (${whyLost(cause)}); nobody knows whether it was handled.`;
+
+/** True for the cause of an `unreachable` whose message had left before the other side ended (`Outgoing.fail`). Never throws. */
+export function hadLeft(cause: unknown): boolean {
+  try {
+    return cause instanceof Error && "hadLeft" in cause && cause.hadLeft === true;
+  } catch {
+    return false;
+  }
+}
+
+/** The end of a sentence about a message that was unreachable. */
+export function unreachableBy(cause: unknown): string {
+  if (hadLeft(cause)) {
+    const why = whyLost(cause).replace(/\.$/, "");
+    return `had left when the other side ended (${why}): its handler may have begun; send it again only if it may be handled twice.`;
+  }
+  const why = cause === undefined ? "" : `: ${sentenceOf(cause).replace(/\.$/, "")}`;
+  return `could not leave${why}; send again once the connection is back.`;
+}

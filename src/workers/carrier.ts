@@ -1,20 +1,21 @@
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../index";
-import { PROCESS_MARK } from "./control";
+import type { Binary } from "../link/index";
+import { type Posted, PROCESS_MARK, postWith, readPosted } from "./control";
 
 /** A thread or a process that runs, and the texts to and from it. */
 export interface Carrier {
   /** The id of the process; undefined for a thread. */
   readonly pid: number | undefined;
   /** False once it has ended. */
-  post(text: string): boolean;
+  post(text: string, bytes?: readonly Binary[]): boolean;
   /** Ends it at once, whatever it does. */
   kill(): void;
 }
 
 /** The callbacks of a carrier. */
 export interface Hearing {
-  onText(text: string): void;
+  onText(text: string, bytes?: readonly unknown[]): void;
   /** It has ended, or can do no more. Called once. */
   onEnd(cause: Error): void;
 }
@@ -38,8 +39,8 @@ export function startThread({ entry, env, clock }: Starting, { onText, onEnd }: 
   const endBy = (code: number): void => end(new Error(`The worker has ended by itself, with code ${code}.`));
   worker.on("message", (data: unknown) => {
     if (hasEnded) return;
-    if (typeof data === "string") onText(data);
-    else if (typeof data === "number") clock.macrotask(() => endBy(data)); // Its last message. An error that ended it may be right behind it.
+    if (typeof data !== "number") readPosted(data, onText);
+    else clock.macrotask(() => endBy(data)); // Its last message. An error that ended it may be right behind it.
   });
   worker.on("error", (thrown: unknown) => {
     const error = thrown instanceof Error ? thrown : Bun.inspect(thrown); // A copy, whose texts are texts.
@@ -48,9 +49,10 @@ export function startThread({ entry, env, clock }: Starting, { onText, onEnd }: 
   worker.on("exit", endBy);
   return {
     pid: undefined,
-    post(text) {
+    post(text, bytes) {
       if (hasEnded) return false;
-      worker.postMessage(text);
+      if (bytes === undefined) worker.postMessage(text);
+      else postWith(worker, text, bytes);
       return true;
     },
     kill() {
@@ -72,8 +74,8 @@ export function startProcess({ entry, env }: Starting, { onText, onEnd }: Hearin
     stdio: ["ignore", "inherit", "inherit"],
     // Texts of a turn have many quotes, which "json" escapes: of 64 asks at once, it carried a third as many per second.
     serialization: "advanced",
-    ipc(text: unknown) {
-      if (typeof text === "string" && !hasEnded) onText(text);
+    ipc(data: unknown) {
+      if (!hasEnded) readPosted(data, onText);
     },
     onDisconnect() {
       child.kill("SIGKILL"); // It has ended, and its end is about to be told, or it closed its channel.
@@ -85,10 +87,11 @@ export function startProcess({ entry, env }: Starting, { onText, onEnd }: Hearin
   });
   return {
     pid: child.pid,
-    post(text) {
+    post(text, bytes) {
       if (hasEnded) return false;
       try {
-        child.send(text);
+        const posted: Posted = bytes === undefined ? text : [text, ...bytes];
+        child.send(posted);
         return true;
       } catch {
         return false;

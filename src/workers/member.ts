@@ -59,11 +59,13 @@ export class WorkerMember {
   constructor(index: number, options: MemberOptions) {
     this.index = index;
     this.#options = options;
-    const { system, name, exposed } = options;
+    const { system, name, exposed, mostUnread = Number.POSITIVE_INFINITY } = options;
     this.link = createLink({
       system,
       prefix: `${name}/${index}/`,
-      send: (text) => this.#carrier?.post(text) ?? false,
+      send: (text, bytes) => this.#carrier?.post(text, bytes) ?? false,
+      carriesBytes: true,
+      mostUnread,
       exposed,
       tellsErrors: true,
       withheldBy: () => (this.#state === "ready" ? undefined : DOWN),
@@ -97,7 +99,7 @@ export class WorkerMember {
       const carrier = start(
         { entry: entryPath, env, clock: this.#options.system.clock },
         {
-          onText: (text) => this.#carrier === carrier && this.#take(text, self),
+          onText: (text, bytes) => this.#carrier === carrier && this.#take(text, bytes, self),
           onEnd: (cause) => this.#ended(carrier, cause, self),
         },
       );
@@ -124,16 +126,18 @@ export class WorkerMember {
     this.#carrier?.post(JSON.stringify(message));
   }
 
-  #take(text: string, self: Ref<MemberSignatures>): void {
+  #take(text: string, bytes: readonly unknown[] | undefined, self: Ref<MemberSignatures>): void {
     if (!isControl(text)) {
-      if (!this.link.take(text)) this.#end(new Error("The worker sent what is no frame."));
+      if (!this.link.take(text, bytes)) this.#end(new Error("The worker sent what is no frame."));
       return;
     }
     const message = JSON.parse(text) as FromWorker; // It was written by serveWorker of this package.
     switch (message.kind) {
       case "here": {
-        const { name, data } = this.#options;
-        this.#post({ kind: "start", name, index: this.index, data });
+        const { name, data, mostUnread } = this.#options;
+        // JSON carries no infinity, which is the default there, too.
+        const bound = mostUnread === undefined || mostUnread === Number.POSITIVE_INFINITY ? {} : { mostUnread };
+        this.#post({ kind: "start", name, index: this.index, data, ...bound });
         this.link.resume();
         return;
       }

@@ -34,6 +34,11 @@ export interface WorkersOptions {
    */
   readonly heartbeatLimit?: number;
   /**
+   * Most messages, in each direction, that a worker or this program has not read yet, because it computes without waiting: a whole number from 1. A further tell becomes a
+   * dead letter, and an ask, an offer or a stream comes back, as `mailbox-full`. Up to a quarter of them may have been read meanwhile. Default: `Infinity`, they wait in memory.
+   */
+  readonly mostUnread?: number;
+  /**
    * The time in which a worker handles what it has, when it is asked to leave, in milliseconds. One that takes longer is ended. Default: 4,000, which is less than
    * the `hookTimeout` and the shutdown of a system wait.
    */
@@ -82,6 +87,11 @@ const RULES: { readonly [Name in keyof Required<WorkersOptions>]: Rule } = {
   readyWithin: DURATION,
   heartbeatEvery: DURATION,
   heartbeatLimit: DURATION,
+  mostUnread: [
+    (value) => (Number.isSafeInteger(value) && Number(value) >= 1) || value === Number.POSITIVE_INFINITY,
+    "is a whole number from 1, or Infinity",
+    RangeError,
+  ],
   leaveWithin: DURATION,
 };
 

@@ -10,8 +10,17 @@ import {
   type System,
   type SystemOptions,
 } from "../index";
-import { createLink, type Link } from "../link/index";
-import { type FromWorker, isControl, type LastMessage, PROCESS_MARK, type ToWorker } from "./control";
+import { type Binary, createLink, type Link } from "../link/index";
+import {
+  type FromWorker,
+  isControl,
+  type LastMessage,
+  type Posted,
+  PROCESS_MARK,
+  postWith,
+  readPosted,
+  type ToWorker,
+} from "./control";
 import { dieWith } from "./parent-death";
 
 /** The knowledge of a worker about itself. */
@@ -36,22 +45,23 @@ export type StartWorker = (
 ) => Readonly<Record<string, AnyRef>> | Promise<Readonly<Record<string, AnyRef>>>;
 
 interface Port {
-  post(text: string): boolean;
+  post(text: string, bytes?: readonly Binary[]): boolean;
   exit(code: number): void;
 }
 
-function openPort(onText: (text: string) => void): Port {
+function openPort(onText: (text: string, bytes?: readonly unknown[]) => void): Port {
   if (!isMainThread && parentPort !== null) {
     const port = parentPort;
-    port.on("message", (text: unknown) => typeof text === "string" && onText(text));
+    port.on("message", (data: unknown) => readPosted(data, onText));
     let isAsked = false;
     // The engine tells the end of a thread once its memory is freed, tens of milliseconds later where that is large.
     process.on("exit", (code) => {
       if (!isAsked) port.postMessage(code satisfies LastMessage);
     });
     return {
-      post(text) {
-        port.postMessage(text);
+      post(text, bytes) {
+        if (bytes === undefined) port.postMessage(text);
+        else postWith(port, text, bytes);
         return true;
       },
       exit(code) {
@@ -69,11 +79,11 @@ function openPort(onText: (text: string) => void): Port {
   delete process.env[PROCESS_MARK]; // Programs that it starts are no workers.
   dieWith(Number(parent));
   const send = process.send.bind(process);
-  process.on("message", (text: unknown) => typeof text === "string" && onText(text));
+  process.on("message", (data: unknown) => readPosted(data, onText));
   process.on("disconnect", () => process.exit(1)); // Nobody is left to work for.
   process.on("SIGINT", () => undefined); // Ctrl-C goes to all processes of a terminal: the first one asks this one to leave.
   return {
-    post: (text) => process.connected && send(text),
+    post: (text, bytes) => process.connected && send((bytes === undefined ? text : [text, ...bytes]) satisfies Posted),
     exit: (code) => process.exit(code),
   };
 }
@@ -89,7 +99,7 @@ class ServedWorker {
   constructor(start: StartWorker, options: SystemOptions) {
     this.#start = start;
     this.#options = options;
-    this.#port = openPort((text) => this.#take(text));
+    this.#port = openPort((text, bytes) => this.#take(text, bytes));
     this.#say({ kind: "here" });
   }
 
@@ -97,9 +107,9 @@ class ServedWorker {
     this.#port.post(JSON.stringify(message));
   }
 
-  #take(text: string): void {
+  #take(text: string, bytes: readonly unknown[] | undefined): void {
     if (!isControl(text)) {
-      this.#link?.take(text);
+      this.#link?.take(text, bytes);
       return;
     }
     const message = JSON.parse(text) as ToWorker; // It was written by spawnWorkers of this package.
@@ -109,12 +119,19 @@ class ServedWorker {
     else this.#port.exit(0);
   }
 
-  async #begin({ name, index, data }: ToWorker & { kind: "start" }): Promise<void> {
+  async #begin({
+    name,
+    index,
+    data,
+    mostUnread = Number.POSITIVE_INFINITY,
+  }: ToWorker & { kind: "start" }): Promise<void> {
     const system = createSystem({ name: `${name}/${index}`, ...this.#options });
     const link = createLink({
       system,
       prefix: "main/",
-      send: (text) => this.#port.post(text),
+      send: (text, bytes) => this.#port.post(text, bytes),
+      carriesBytes: true,
+      mostUnread,
       exposed: (at) => this.#reachable(at.slice(2, -1)),
       tellsErrors: true,
     });

@@ -19,7 +19,8 @@ export interface Workers extends AsyncDisposable {
   readonly members: readonly WorkerReport[];
   /**
    * The reference to an actor that workers expose by this name: that of one worker, which its name decides, or the one with the given number, from 1. It lives on when
-   * the worker is started anew. While that is down, messages come back as `unreachable`.
+   * the worker is started anew. While that is down, messages come back as `unreachable`. It ends when its actor stops, as any reference does (`stopped`): after the next start of the
+   * worker, a reference that is made anew leads to the new actor.
    *
    * @throws TypeError when the name or the protocol is none; RangeError when there is no such worker.
    * @example
@@ -27,7 +28,7 @@ export interface Workers extends AsyncDisposable {
    */
   ref<Signatures>(name: string, protocol: Protocol<string, Signatures>, worker?: number): Ref<Signatures>;
   /**
-   * The reference to a pool of the actors of this name in each worker. Workers that are down get nothing until they are up again.
+   * The reference to a pool of the actors of this name in each worker. Workers that are down, or whose actor has stopped, get nothing until they have been started again.
    *
    * @throws TypeError or RangeError when an option is invalid.
    * @example
@@ -42,7 +43,9 @@ const Keeper = defineProtocol("envoi/workers", {});
 
 interface OpenPool {
   readonly pool: Pool<never>;
-  readonly refs: ReadonlyMap<WorkerMember, Ref<never>>;
+  readonly refs: Map<WorkerMember, Ref<never>>;
+  /** Gives the reference to its actor in a worker: another one where the former has ended with its actor. */
+  readonly refTo: (member: WorkerMember) => Ref<never>;
 }
 
 class WorkerGroup implements Workers {
@@ -116,9 +119,8 @@ class WorkerGroup implements Workers {
     if (!Number.isSafeInteger(size) || size < 1 || size > this.size) {
       throw new RangeError(`The size of a pool is a number of workers from 1 to ${this.size}; got ${size}.`);
     }
-    const refs = new Map(
-      this.#members.slice(0, size).map((member) => [member, member.link.ref(address(name), protocol)]),
-    );
+    const refTo = (member: WorkerMember): Ref<Signatures> => member.link.ref(address(name), protocol);
+    const refs = new Map(this.#members.slice(0, size).map((member) => [member, refTo(member)]));
     const pool = createPool(
       this.#system,
       `${this.#name}/pools/${name}-${this.#pools.length + 1}`,
@@ -126,18 +128,22 @@ class WorkerGroup implements Workers {
       refs.values(),
       routing,
     );
-    this.#pools.push({ pool, refs } as unknown as OpenPool); // Each of its references has the pool's protocol.
+    this.#pools.push({ pool, refs, refTo } as unknown as OpenPool); // Each of its references has the pool's protocol.
     for (const member of refs.keys()) if (member.report.state !== "ready") this.#turn(member, false);
     return pool.ref;
   }
 
   /** Takes a worker into its pools, or out of them. The last one stays, so that its senders are told why it is away. */
   #turn(member: WorkerMember, isReady: boolean): void {
-    for (const { pool, refs } of this.#pools) {
+    for (const { pool, refs, refTo } of this.#pools) {
       const ref = refs.get(member);
       if (ref === undefined) continue;
-      if (isReady) pool.add(ref);
-      else if (pool.size > 1) pool.remove(ref);
+      if (isReady) {
+        const next = refTo(member);
+        refs.set(member, next);
+        if (next !== ref) pool.remove(ref); // Its actor had stopped: the pool may have kept it as its last one.
+        pool.add(next);
+      } else if (pool.size > 1) pool.remove(ref);
     }
   }
 
@@ -158,7 +164,7 @@ class WorkerGroup implements Workers {
 /**
  * Starts threads or processes that run systems of their own, and resolves when they are ready. Their actors are references here, like any.
  *
- * A message is sent at most once. If its worker dies or hangs, it comes back as `unreachable` at once. Its handler may have begun there: what it did outside of the worker stays.
+ * A message is sent at most once. If its worker dies or hangs, it comes back as `unreachable` at once. Its handler may have begun there, which `mayHaveBegun` tells: what it did outside of the worker stays.
  *
  * @throws TypeError or RangeError when an option is invalid; Error when a worker cannot be started, with the reason.
  * @example

@@ -1,5 +1,7 @@
 import { type AnyRef, createSystem, type Protocol, type Ref, type System, type SystemOptions } from "../../src/index";
-import { createLink, type Link, type LinkOptions } from "../../src/link/index";
+import { type Binary, createLink, type Link, type LinkOptions } from "../../src/link/index";
+
+const memoryOf = (bytes: Binary) => (ArrayBuffer.isView(bytes) ? (bytes.buffer as ArrayBuffer) : bytes); // None is shared.
 
 /** Two systems joined by a link whose texts arrive in macrotasks, as those of another process do. */
 export interface Pair {
@@ -28,10 +30,12 @@ export function createPair(beside: Beside & { readonly far?: Beside; readonly sy
   const sent = { toThere: [] as string[], toHere: [] as string[] };
   const taken: boolean[] = [];
   let isOpen = true;
-  const carry = (texts: string[], to: () => Link) => (text: string) => {
+  const carry = (texts: string[], to: () => Link) => (text: string, bytes?: readonly Binary[]) => {
     if (!isOpen) return false;
     texts.push(text);
-    setImmediate(() => isOpen && taken.push(to().take(text)));
+    // As between threads: the memory of bytes is taken over as they are sent.
+    const moved = bytes && structuredClone(bytes, { transfer: bytes.map(memoryOf) });
+    setImmediate(() => isOpen && taken.push(to().take(text, moved)));
     return true;
   };
   const link: Link = createLink({

@@ -92,6 +92,12 @@ const CASES: readonly (readonly [DeliveryError["kind"], DeliveryError, sentence:
     true,
   ],
   [
+    "unreachable",
+    deliveryError("unreachable", source, Object.assign(new Error("The process has ended."), { hadLeft: true })),
+    "had left when the other side ended (The process has ended): its handler may have begun; send it again only if it may be handled twice.",
+    true,
+  ],
+  [
     "payload-too-large",
     deliveryError("payload-too-large", source, 1_024),
     "has a payload over 1024 bytes; send it in parts, or as a stream.",

@@ -134,6 +134,31 @@ test("a pool goes on while one of its workers is down, and has it back afterward
   expect(after).not.toEqual(before);
 });
 
+test.each([1, 2])(
+  "P14: a reference ends with its actor; a new one, and a pool of %d, have the actor of the worker's next start",
+  async (size) => {
+    const kitchen = await start({ size });
+    const pool = workers.pool("kitchen", Kitchen, { routing: "round-robin" });
+    const first = workers.ref("kitchen", Kitchen, 1);
+    first.tell("die", "stop");
+    const kindOf = async (ref: typeof kitchen) =>
+      (await ref.ask("cook", 1)).match(
+        () => "ok",
+        ({ kind }) => kind,
+      );
+    while ((await kindOf(first)) !== "stopped") await turn();
+    expect(await kindOf(workers.ref("kitchen", Kitchen, 1))).toBe("stopped");
+    workers.ref("reaper", Reaper, 1).tell("die", "exit");
+    await until(() => !areReady());
+    await until(areReady);
+    expect(await kindOf(first)).toBe("stopped");
+    expect(await kindOf(workers.ref("kitchen", Kitchen, 1))).toBe("ok");
+    const asked = await Promise.all(Array.from({ length: 4 }, () => pool.ask("who")));
+    const who = asked.map((result) => result._unsafeUnwrap().worker);
+    expect(new Set(who).size).toBe(size);
+  },
+);
+
 test("the shutdown of the system ends its workers", async () => {
   await start({ as: "process", size: 2 });
   const pids = workers.members.map(({ pid }) => pid ?? 0);
@@ -155,6 +180,20 @@ test("an ask by a name that no worker exposes is no-recipient; one to a worker t
   expect(() => workers.pool("kitchen", Kitchen, { size: 2 })).toThrow("from 1 to 1");
 });
 
+test.each(["thread", "process"] as const)(
+  "P11: with mostUnread, a flood to a %s, or from it, leaves no more than that unread, and there is room again later",
+  async (as) => {
+    const kitchen = await start({ as, mostUnread: 8 });
+    for (let n = 0; n < 20; n++) kitchen.tell("order", n); // In one turn: nothing that it says is heard meanwhile.
+    expect((await kitchen.ask("ordered"))._unsafeUnwrapErr()).toMatchObject({ kind: "mailbox-full", capacity: 8 });
+    let ordered = await kitchen.ask("ordered");
+    for (; ordered.isErr(); ordered = await kitchen.ask("ordered")) await turn();
+    expect(ordered.value).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect((await kitchen.ask("flood", 20))._unsafeUnwrap()).toBe(null); // The answer is none that counts.
+    expect(notes).toEqual(["0", "1", "2", "3", "4", "5", "6", "7"]);
+  },
+);
+
 test("options that cannot be are refused, with what to write", async () => {
   const wrong = async (options: object) => {
     const local = createSystem({ logger: SILENT });
@@ -164,6 +203,7 @@ test("options that cannot be are refused, with what to write", async () => {
   };
   expect(await wrong({})).toContain("The entry of workers is a path or a URL");
   expect(await wrong({ entry: "a.ts", size: 0 })).toContain("is a whole number from 1");
+  expect(await wrong({ entry: "a.ts", mostUnread: 0 })).toContain("is a whole number from 1, or Infinity");
   expect(await wrong({ entry: "a.ts", as: "fiber" })).toContain('is "thread" or "process"');
   expect(await wrong({ entry: "a.ts", sise: 1 })).toContain('There is no option "sise"');
 });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { createSystem, defineProtocol, type System, type Terminated, Type } from "../../src/index";
-import { spawnWorkers, type Workers, type WorkersOptions } from "../../src/workers/index";
+import { createSystem, defineProtocol, StreamError, type System, type Terminated, Type } from "../../src/index";
+import { mayHaveBegun, spawnWorkers, type Workers, type WorkersOptions } from "../../src/workers/index";
 import { Kitchen, Log, Reaper } from "./programs/protocols";
 
 const SILENT = { warn: () => undefined, error: () => undefined };
@@ -47,9 +47,19 @@ test("P17: a process that is killed ends its asks, offers, streams and watches, 
     while (!(await items.next()).done);
   })().catch((thrown: unknown) => thrown);
   process.kill(pid, "SIGKILL");
-  expect((await asked)._unsafeUnwrapErr().kind).toBe("unreachable");
-  expect((await offered)._unsafeUnwrapErr().kind).toBe("unreachable");
-  expect(await read).toMatchObject({ kind: "unreachable" });
+  const failed = (await asked)._unsafeUnwrapErr();
+  expect(failed.kind).toBe("unreachable");
+  expect(failed.message).toContain(
+    "had left when the other side ended (The process has ended by itself, by signal SIGKILL)",
+  );
+  const broken = await read;
+  if (!(broken instanceof StreamError)) throw broken;
+  for (const error of [failed, (await offered)._unsafeUnwrapErr(), broken]) {
+    expect([error.kind, mayHaveBegun(error)]).toEqual(["unreachable", true]);
+  }
+  const later = (await kitchen.ask("cook", 1))._unsafeUnwrapErr();
+  expect([later.kind, mayHaveBegun(later)]).toEqual(["unreachable", false]);
+  expect(later.message).toContain("could not leave");
   expect((await end.promise).reason).toBe("unreachable");
   expect(workers.members[0]?.waiting).toBe(0);
 });

@@ -1,7 +1,10 @@
 import { existsSync } from "node:fs";
 import type { RefTo } from "../../../src/index";
-import { serveWorker } from "../../../src/workers/index";
+import { serveWorker, transfer } from "../../../src/workers/index";
 import { Kitchen, Log, Reaper } from "./protocols";
+
+/** What it loses is looked for by the tests. */
+const SILENT = { logger: { warn: () => undefined, error: () => undefined } };
 
 serveWorker((system, worker) => {
   const log: RefTo<typeof Log> = worker.ref("log", Log);
@@ -31,6 +34,17 @@ serveWorker((system, worker) => {
       order: (n) => void order.push(n),
       ordered: () => order,
       context: () => ({ metadata: ctx.metadata, hasDeadline: ctx.deadline !== undefined }),
+      flood(many) {
+        for (let n = 0; n < many; n++) log.tell("note", String(n));
+        return null;
+      },
+      grill({ meat, by }) {
+        for (const [at, byte] of meat.entries()) meat[at] = byte + by;
+        return { meat: transfer(meat) };
+      },
+      async *slice(meat) {
+        for (const byte of meat) yield transfer(Uint8Array.of(byte));
+      },
       async slow(ms) {
         log.tell("note", "slow begins");
         await Bun.sleep(ms);
@@ -65,4 +79,4 @@ serveWorker((system, worker) => {
     },
   }));
   return { kitchen, reaper };
-});
+}, SILENT);

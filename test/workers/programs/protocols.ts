@@ -1,4 +1,5 @@
 import { defineProtocol, refSchema, Type } from "../../../src/index";
+import { Bytes } from "../../../src/workers/index";
 
 export const Log = defineProtocol("log", {
   note: { payload: Type.String() },
@@ -15,6 +16,9 @@ export const Kitchen = defineProtocol("kitchen", {
   order: { payload: Type.Number() },
   ordered: { reply: Type.Array(Type.Number()) },
   context: { reply: Type.Unknown() },
+  flood: { payload: Type.Number(), reply: Type.Null() },
+  grill: { payload: Type.Object({ meat: Bytes, by: Type.Number() }), reply: Type.Object({ meat: Bytes }) },
+  slice: { payload: Bytes, stream: Bytes },
   slow: { payload: Type.Number(), reply: Type.Null() },
 });
 
