@@ -162,6 +162,22 @@ describe.skipIf(!hasNats)("a durable send", () => {
     proxy.close();
   });
 
+  test("that nobody answers ends by its timeout, however many tries were made", async () => {
+    const { port } = await server();
+    const proxy = startProxy(port);
+    await using one = await node("node-1", `nats://127.0.0.1:${proxy.port}`);
+    const timeout = 2_000; // That of two tries, of which the last one ends as its sender's time does.
+    const refs = ids(20).map((name) => one.cluster.durable(name, Orders));
+    for (const orders of refs) await orders.tell("place", { id: "a" }, { timeout });
+    proxy.blackHole("up", true);
+    const ended = await Promise.all(refs.map((orders) => orders.tell("place", { id: "b" }, { timeout })));
+    expect(ended.map((each) => errorOf(each)?.kind)).toEqual(refs.map(() => "timeout"));
+    proxy.blackHole("up", false);
+    proxy.cut();
+    await one.cluster.close();
+    proxy.close();
+  }, 30_000);
+
   test.each([
     [{ level: "safe" }, "level"],
     [{ capacity: 0 }, "capacity"],
