@@ -266,40 +266,6 @@ describe.skipIf(!hasNats)("a receiver of durable messages", () => {
     await nc.close();
   });
 
-  test("finishes the running message when it closes, and hands back those behind it", async () => {
-    const { url } = await server();
-    await using one = await node("node-1", url);
-    await using two = await node("node-2", url);
-    const gate = Promise.withResolvers<void>();
-    const first = spawnOrders(one.system, () => gate.promise);
-    const receiver = await one.cluster.receiveDurable("orders", first.ref);
-    const orders = one.cluster.durable("orders", Orders);
-    await Promise.all(ids(3).map((id) => orders.tell("place", { id })));
-    await first.calls(1);
-    const closed = receiver.close();
-    gate.resolve();
-    await closed;
-    const second = spawnOrders(two.system);
-    await two.cluster.receiveDurable("orders", second.ref);
-    await second.calls(2);
-    expect(first.handled.map(({ id }) => id)).toEqual(["o-0"]);
-    expect(second.handled).toEqual(ids(2, 1).map((id) => ({ id, attempt: 1, mayRepeat: false })));
-  });
-
-  test("ends with its actor, and the messages stay stored for the next one", async () => {
-    const { url } = await server();
-    await using one = await node("node-1", url);
-    const orders = one.cluster.durable("orders", Orders);
-    const first = spawnOrders(one.system);
-    await one.cluster.receiveDurable("orders", first.ref);
-    await one.system.stop(first.ref);
-    await Promise.all(ids(3).map((id) => orders.tell("place", { id })));
-    const second = spawnOrders(one.system);
-    await one.cluster.receiveDurable("orders", second.ref);
-    await second.calls(3);
-    expect(second.handled.map(({ id }) => id)).toEqual([...ids(3)]);
-  });
-
   test("waits for room in a full mailbox, and drops nothing", async () => {
     const { url } = await server();
     await using one = await node("node-1", url);
