@@ -11,6 +11,10 @@ const [FIRST_WAIT, LONGEST_WAIT] = [50, 2_000];
 /** A server that says nothing for two of these is given up, in milliseconds. */
 const PING_EVERY = 2_000;
 
+/** The server ends such a connection, and the client is not told why. */
+const SILENT_TLS =
+  " One that asks its clients for a certificate is silent where that is missing or is not of its authority: see tls.cert and tls.key.";
+
 /**
  * Connects to the servers.
  *
@@ -65,7 +69,8 @@ async function connected(sdk: Sdk, clock: Clock, options: ClusterOptions): Promi
     return nc;
   } catch (cause) {
     const sentence = `connectCluster reached none of ${servers.join(", ")} (${String(cause)}): start a server, or mend the option servers, credentials or tls.`;
-    throw new Error(sentence, { cause });
+    const isSilent = options.tls !== undefined && cause instanceof sdk.transport.TimeoutError;
+    throw new Error(isSilent ? `${sentence}${SILENT_TLS}` : sentence, { cause });
   }
 }
 

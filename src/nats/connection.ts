@@ -23,6 +23,7 @@ export class Connection {
   /** In milliseconds. */
   readonly lease: number;
   readonly replicas: number;
+  readonly durableBytes: number | undefined;
   readonly #closers = new Set<{ readonly callback: () => unknown }>();
   #jetstream: Promise<JetStream> | undefined;
   #closed: Promise<void> | undefined;
@@ -35,6 +36,7 @@ export class Connection {
     this.node = options.node;
     this.lease = options.lease ?? 2_000;
     this.replicas = options.replicas ?? 1;
+    this.durableBytes = options.durableBytes;
   }
 
   get isClosed(): boolean {

@@ -47,6 +47,11 @@ export interface ClusterOptions {
   readonly lease?: number;
   /** The copies of what JetStream keeps for the cluster: 1, 3 or 5. Default: 1, which is lost with its server. */
   readonly replicas?: number;
+  /**
+   * The most bytes of durable messages that wait, on each server that keeps them. Further ones are refused as `unreachable` until some are handled. All nodes have
+   * the same. Default: no limit but that of the servers (`max_file`). Once that one is reached, no node can renew its lease either, so set this to less.
+   */
+  readonly durableBytes?: number;
 }
 
 const TOKEN = option.rule("has 1 to 64 letters, digits, - and _", isToken);
@@ -73,6 +78,7 @@ const CHECKS: OptionChecks<ClusterOptions> = {
   connectTimeout: option.whole(1),
   lease: option.whole(500),
   replicas: option.rule("is 1, 3 or 5", (value) => value === 1 || value === 3 || value === 5, RangeError),
+  durableBytes: option.whole(1),
 };
 
 /** @throws TypeError or RangeError that says what to write instead. */

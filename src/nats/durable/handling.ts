@@ -7,7 +7,7 @@ import { type Delivery, withDelivery } from "./delivery";
 import type { DurableReceiverOptions } from "./options";
 import type { Place } from "./place";
 import type { Positions } from "./position";
-import type { Store } from "./store";
+import { isNoRoom, type Store } from "./store";
 
 /** The options of a receiver with their defaults. */
 export type HandlingOptions = Required<Omit<DurableReceiverOptions, "expose">>;
@@ -73,6 +73,8 @@ export class Handling {
   #attempts = 0;
   /** Messages before this one may have been handled. */
   #reach = 0;
+  /** As `#reach`, where it came to be known late. */
+  #reachOfOthers = 0;
   /** True when the position is kept before each call: a batch was interrupted, and its next interruption is to be known by message. */
   #isCareful = false;
 
@@ -112,14 +114,23 @@ export class Handling {
     return "stopped";
   }
 
-  #keepPosition(): Promise<void> {
-    return this.#parts.positions.put({
-      stream: this.#parts.store.created,
-      sequence: this.#delivered.sequence,
-      done: this.#done,
-      attempts: this.#attempts,
-      reach: this.#reach,
-    });
+  /** Where there is no room for a position, none is kept: a batch that nobody may handle would never make room. */
+  async #keepPosition(): Promise<true> {
+    const { positions, store } = this.#parts;
+    const { sequence } = this.#delivered;
+    const [done, attempts, reach] = [this.#done, this.#attempts, this.#reach];
+    try {
+      while (!(await positions.put({ stream: store.created, sequence, done, attempts, reach }))) {
+        // Another one has kept its position since. It may have held this batch before, and its word was late.
+        const other = await positions.of(store.created, sequence);
+        if (this.#interruptions.isLost()) throw new Error("another node has the batch");
+        this.#reachOfOthers = Math.max(this.#reachOfOthers, other?.reach ?? 0);
+      }
+    } catch (thrown) {
+      if (!isNoRoom(thrown)) throw thrown;
+      await positions.forget();
+    }
+    return true;
   }
 
   /** Calls the handler of a message until it is done or given up. False when that was interrupted. */
@@ -139,12 +150,13 @@ export class Handling {
       const mayRepeat = this.#attempts > 0 || this.#done < this.#reach;
       this.#attempts++;
       this.#reach = Math.max(this.#reach, this.#done + 1);
-      if (this.#isCareful) await this.#untilTrue(() => this.#keepPosition().then(() => true));
+      if (this.#isCareful) await this.#untilTrue(() => this.#keepPosition());
       if (this.#isInterrupted) {
         this.#attempts--; // It was not called.
         return false;
       }
-      const result = await this.#call(target, entry, { attempt: this.#attempts, mayRepeat });
+      const isRepeat = mayRepeat || this.#done < this.#reachOfOthers;
+      const result = await this.#call(target, entry, { attempt: this.#attempts, mayRepeat: isRepeat });
       if (result.isOk()) return true;
       const { kind, message } = result.error;
       if (HOPELESS.has(kind)) return await this.#giveUp(target.place, entry, kind, message);
@@ -192,7 +204,21 @@ export class Handling {
   #giveUp(place: Place, entry: Entry, reason: string, message: string): Promise<boolean> {
     const { connection, store } = this.#parts;
     const letter = { id: this.#id, from: this.#delivered.batch.n, reason, message, attempts: this.#attempts };
-    return this.#untilTrue(() => keepDeadLetter(connection, store, place, letter, entry).then(() => true));
+    let isTold = false;
+    return this.#untilTrue(async () => {
+      try {
+        await keepDeadLetter(connection, store, place, letter, entry);
+        return true;
+      } catch (thrown) {
+        if (!isTold) {
+          const sentence = `durable message ${letter.id} to ${place.receiver} waits, and those behind it: JetStream does not take it as a dead letter (${String(thrown)}).`;
+          connection.system.log.warn(`${sentence} Make room, or delete dead letters.`, { cause: thrown });
+          connection.tell("error", { text: sentence });
+        }
+        isTold = true;
+        throw thrown;
+      }
+    });
   }
 
   get #isInterrupted(): boolean {

@@ -13,7 +13,7 @@ import type { Connection } from "../connection";
 import { BATCH_OVERHEAD, writeBatch } from "./batch";
 import type { DurableLevel } from "./options";
 import { keyOfPlace, type Place, subjectOf } from "./place";
-import { codeOf, forget, levelOf, openStore, type Store } from "./store";
+import { forget, isNoRoom, levelOf, noRoom, openStore, type Store } from "./store";
 
 /** A durable message that JetStream has. */
 export interface Stored {
@@ -56,8 +56,9 @@ const MOST_IN_BATCH = 1_000;
 const LARGE_BATCH = 256 * 1024;
 /** The time that one try waits for its acknowledgement, and the time that the next one waits after a refusal, in milliseconds. */
 const [TRY_WITHIN, TRY_AGAIN_AFTER] = [1_000, 100];
-/** JetStream's code for a stream that takes no more: it is full, or its disk is. */
-const NOT_STORED = 10_077;
+
+/** Tries without an answer after which the log says why, where that can be found. */
+const SILENT = 2;
 
 const LEVELS: readonly DurableLevel[] = ["stored", "replicated", "synced"];
 
@@ -84,6 +85,8 @@ export class Outbox {
   #count = 0;
   /** The last error of JetStream; undefined once it has stored something again. */
   #refusal: unknown;
+  /** True while the log says that the stream stores nothing. */
+  #isMute = false;
   #timer: { readonly at: number; readonly timer: ClockTimer } | undefined;
 
   constructor(connection: Connection, place: Place) {
@@ -147,12 +150,17 @@ export class Outbox {
     const texts = batch.map((held) => held.text);
     const msgID = this.#nameOf(batch);
     let isUnanswered = false;
+    let silent = 0;
     while (batch.some((held) => !held.isSettled)) {
       try {
         const store = await openStore(connection);
         for (const held of batch) this.#checkLevel(held, store);
         const left = Math.max(...batch.map((held) => held.deadline)) - connection.system.clock.monotonicTime();
-        if (left <= 0 || batch.every((held) => held.isSettled)) return;
+        if (left <= 0) {
+          // Its time is over here before the timer has said so, which would not find it any more.
+          for (const held of batch) this.#giveUp(held, this.#refusal);
+        }
+        if (batch.every((held) => held.isSettled)) return;
         for (const held of batch) held.isSent = true;
         const timeout = Math.max(1, Math.min(TRY_WITHIN, left));
         const { seq, duplicate } = await store.js.publish(this.#subject, writeBatch(connection.node, texts), {
@@ -160,6 +168,7 @@ export class Outbox {
           timeout,
         });
         this.#refusal = undefined;
+        this.#isMute = false;
         for (const held of batch) {
           // The name of a batch is this node's own: a duplicate of it is an earlier try of this one.
           const isDuplicate = duplicate && held.id !== undefined;
@@ -169,12 +178,16 @@ export class Outbox {
       } catch (thrown) {
         isUnanswered ||= isNoAnswer(thrown);
         for (const held of batch) held.isSent = isUnanswered;
-        this.#refusal = thrown;
-        if (connection.isClosed || codeOf(thrown) === NOT_STORED) {
-          for (const held of batch) this.#giveUp(held, thrown);
+        const isFull = isNoRoom(thrown);
+        this.#refusal = isFull ? noRoom(connection, thrown) : thrown;
+        if (connection.isClosed || isFull) {
+          for (const held of batch) this.#giveUp(held, this.#refusal);
           return;
         }
-        if (isNoAnswer(thrown)) continue;
+        if (isNoAnswer(thrown)) {
+          if (++silent === SILENT) void this.#lookWhy();
+          continue;
+        }
         forget(connection); // Perhaps the stream is gone, or has no leader at this moment.
         await this.#pause();
       }
@@ -186,6 +199,24 @@ export class Outbox {
     if (first?.id !== undefined) return `${first.receiver}/${first.id}`;
     this.#count++;
     return `${this.#key}//${this.#connection.incarnation}/${this.#count}`;
+  }
+
+  /**
+   * Says once in the log that the stream stores nothing, where JetStream answers all the same: a server whose disk refused a write (2.14) keeps that stream
+   * still until it is started anew, also when there is room again.
+   */
+  async #lookWhy(): Promise<void> {
+    if (this.#isMute || this.#connection.nc.isClosed()) return;
+    try {
+      const { jsm, name } = await openStore(this.#connection);
+      await jsm.streams.info(name);
+      this.#isMute = true;
+      const sentence = `the stream ${name} answers, and stores nothing: its disk may be full. Look for a write error in the log of its server, make room, and start that server anew.`;
+      this.#connection.system.log.warn(sentence, { receiver: this.#key });
+      this.#connection.tell("error", { text: sentence });
+    } catch {
+      // JetStream is away as a whole: the connection tells that.
+    }
   }
 
   /** Refuses a message whose level the stream does not have. */

@@ -25,6 +25,8 @@ const REOPEN_AFTER = 200;
 const [PULL_FOR, HEARTBEAT] = [30_000, 1_000];
 /** One batch is handled and one pull waits behind it. */
 const PULLED = 2;
+/** The longest time until what is on its way to a receiver that closes has arrived, in milliseconds. */
+const DRAINED_WITHIN = 2_000;
 const NANOSECONDS = 1e6;
 
 /**
@@ -101,7 +103,7 @@ class Receiver implements DurableReceiver {
     if (!this.#isClosing) {
       this.#isClosing = true;
       this.#forgetClose();
-      this.#messages?.stop();
+      this.#pullNoMore();
     }
     await this.#running;
   }
@@ -136,7 +138,22 @@ class Receiver implements DurableReceiver {
       idle_heartbeat: HEARTBEAT,
       abort_on_missing_resource: true,
     });
-    if (this.#isClosing) this.#messages.stop();
+    if (this.#isClosing) this.#pullNoMore();
+  }
+
+  /** What is on its way arrives before the end of the pull. `stop` would drop it, so that nobody had it until its `ackWait` is over. */
+  #pullNoMore(): void {
+    const messages = this.#messages;
+    if (messages === undefined) return;
+    const subscription: unknown = Reflect.get(messages, "sub"); // As of @nats-io/jetstream 3, which offers no drain of its own.
+    if (subscription instanceof Object && "drain" in subscription && typeof subscription.drain === "function") {
+      const drained: Promise<unknown> = Promise.resolve(subscription.drain());
+      // Without a server, nothing more arrives.
+      void this.#connection.within(drained, DRAINED_WITHIN).then(
+        () => messages.stop(),
+        () => messages.stop(),
+      );
+    } else messages.stop();
   }
 
   async #run(): Promise<void> {
@@ -144,7 +161,7 @@ class Receiver implements DurableReceiver {
       try {
         if (this.#messages === undefined) await this.#openConsumer();
         for await (const message of this.#messages ?? []) {
-          if (this.#isClosing) message.nak();
+          if (this.#isClosing) await this.#handBack(message);
           else await this.#take(message);
         }
       } catch (thrown) {
@@ -203,6 +220,21 @@ class Receiver implements DurableReceiver {
     }
   }
 
+  /** Gives up a batch of which nothing was handed in here, and notes so where it was never delivered before. */
+  async #handBack(message: JsMsg): Promise<void> {
+    const { seq: sequence, info } = message;
+    const stream = this.#store?.created;
+    if (info.deliveryCount === 1 && !this.#isFirst && stream !== undefined) {
+      try {
+        await this.#positions?.of(stream, sequence);
+        await this.#positions?.put({ stream, sequence, done: 0, attempts: 0, reach: 0 });
+      } catch {
+        // Without it, the batch is delivered as what may be handled.
+      }
+    }
+    message.nak();
+  }
+
   /** A batch whose acknowledgement is lost comes again, and is known then. The next one is delivered behind it. */
   async #acknowledge(message: JsMsg): Promise<void> {
     this.#deliveredSince = this.#connection.system.clock.monotonicTime();
@@ -243,7 +275,7 @@ class Receiver implements DurableReceiver {
     );
     this.#isClosing = true;
     this.#forgetClose();
-    this.#messages?.stop();
+    this.#pullNoMore();
   }
 }
 

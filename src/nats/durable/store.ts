@@ -8,8 +8,13 @@ const DUPLICATE_WINDOW = 120_000;
 const DEAD_KEPT = 30 * 24 * 3_600_000;
 const NANOSECONDS = 1e6;
 
-/** JetStream's code for a stream that is there with another configuration. */
-const OTHER_CONFIGURATION = 10_058;
+/** JetStream's codes for a stream that is there with another configuration, and for none. */
+const [OTHER_CONFIGURATION, NO_STREAM] = [10_058, 10_059];
+/**
+ * JetStream's codes where there is no room: in an account (10002), in the server's `max_file` (10023, and 10047 for a new stream), or in the stream itself
+ * (10077).
+ */
+const NO_ROOM: ReadonlySet<number> = new Set([10_002, 10_023, 10_047, 10_077]);
 
 /** The streams of a cluster's durable messages: those that wait, and dead letters. */
 export interface Store extends JetStream {
@@ -48,7 +53,7 @@ export function forget(connection: Connection, store: Promise<Store> | undefined
 
 async function open(connection: Connection): Promise<Store> {
   const jetstream = await connection.jetstream(WHO);
-  const { sdk, replicas: num_replicas } = connection;
+  const { sdk, replicas: num_replicas, durableBytes } = connection;
   const { RetentionPolicy, DiscardPolicy, StorageType } = sdk.jetstream;
   const name = connection.named("durable");
   const deadName = connection.named("dead");
@@ -59,6 +64,7 @@ async function open(connection: Connection): Promise<Store> {
     subjects: [connection.subject("durable", ">")],
     retention: RetentionPolicy.Workqueue, // A message that was handled is removed.
     discard: DiscardPolicy.New, // A full stream refuses, so that its sender is told.
+    ...(durableBytes !== undefined && { max_bytes: durableBytes }),
   });
   await ensure(jetstream, {
     ...common,
@@ -74,13 +80,28 @@ async function open(connection: Connection): Promise<Store> {
   return { ...jetstream, name, deadName, replicas: waiting.config.num_replicas, created: waiting.created };
 }
 
-/** Makes a stream. One that is there may have other limits: its owner has set them. */
-async function ensure({ jsm }: JetStream, config: Partial<StreamConfig> & { name: string }): Promise<StreamInfo> {
+/** Makes a stream. One that is there may have other limits: its owner has set them, unless this cluster states them. */
+async function ensure(jetstream: JetStream, config: Partial<StreamConfig> & { name: string }): Promise<StreamInfo> {
+  const { jsm } = jetstream;
+  const info = await found(jetstream, config.name);
+  if (info === undefined) {
+    try {
+      return await jsm.streams.add(config);
+    } catch (thrown) {
+      if (codeOf(thrown) !== OTHER_CONFIGURATION) throw thrown;
+      return await jsm.streams.info(config.name); // Another node has made it just now.
+    }
+  }
+  const { max_bytes = info.config.max_bytes } = config;
+  return info.config.max_bytes === max_bytes ? info : await jsm.streams.update(config.name, { max_bytes });
+}
+
+async function found({ jsm }: JetStream, name: string): Promise<StreamInfo | undefined> {
   try {
-    return await jsm.streams.add(config);
+    return await jsm.streams.info(name);
   } catch (thrown) {
-    if (codeOf(thrown) !== OTHER_CONFIGURATION) throw thrown;
-    return await jsm.streams.info(config.name);
+    if (codeOf(thrown) !== NO_STREAM) throw thrown;
+    return undefined;
   }
 }
 
@@ -89,6 +110,16 @@ export const codeOf = (thrown: unknown): number | undefined =>
   typeof thrown === "object" && thrown !== null && "code" in thrown && typeof thrown.code === "number"
     ? thrown.code
     : undefined;
+
+/** True where JetStream refused something because there is no room for it. It was not stored. */
+export const isNoRoom = (thrown: unknown): boolean => NO_ROOM.has(codeOf(thrown) ?? 0);
+
+/** The error for users where there is no room. */
+export const noRoom = (connection: Connection, cause: unknown): Error =>
+  new Error(
+    `JetStream has no room in its stream ${connection.named("durable")}, or on its servers (${String(cause)}): let the messages that wait be handled, or raise max_bytes of the stream or max_file of the servers`,
+    { cause },
+  );
 
 /** The level of a stream with so many copies. */
 export function levelOf(replicas: number, serversSync: boolean): DurableLevel {

@@ -162,6 +162,22 @@ describe.skipIf(!hasNats)("a durable send", () => {
     proxy.close();
   });
 
+  test("that nobody answers ends by its timeout, however many tries were made", async () => {
+    const { port } = await server();
+    const proxy = startProxy(port);
+    await using one = await node("node-1", `nats://127.0.0.1:${proxy.port}`);
+    const timeout = 2_000; // That of two tries, of which the last one ends as its sender's time does.
+    const refs = ids(20).map((name) => one.cluster.durable(name, Orders));
+    for (const orders of refs) await orders.tell("place", { id: "a" }, { timeout });
+    proxy.blackHole("up", true);
+    const ended = await Promise.all(refs.map((orders) => orders.tell("place", { id: "b" }, { timeout })));
+    expect(ended.map((each) => errorOf(each)?.kind)).toEqual(refs.map(() => "timeout"));
+    proxy.blackHole("up", false);
+    proxy.cut();
+    await one.cluster.close();
+    proxy.close();
+  }, 30_000);
+
   test.each([
     [{ level: "safe" }, "level"],
     [{ capacity: 0 }, "capacity"],
@@ -248,40 +264,6 @@ describe.skipIf(!hasNats)("a receiver of durable messages", () => {
     expect(letters).toMatchObject([{ reason: "unreadable", payload: btoa('{"v":2}') }]);
     expect(letters[0]?.message).toContain("version 2");
     await nc.close();
-  });
-
-  test("finishes the running message when it closes, and hands back those behind it", async () => {
-    const { url } = await server();
-    await using one = await node("node-1", url);
-    await using two = await node("node-2", url);
-    const gate = Promise.withResolvers<void>();
-    const first = spawnOrders(one.system, () => gate.promise);
-    const receiver = await one.cluster.receiveDurable("orders", first.ref);
-    const orders = one.cluster.durable("orders", Orders);
-    await Promise.all(ids(3).map((id) => orders.tell("place", { id })));
-    await first.calls(1);
-    const closed = receiver.close();
-    gate.resolve();
-    await closed;
-    const second = spawnOrders(two.system);
-    await two.cluster.receiveDurable("orders", second.ref);
-    await second.calls(2);
-    expect(first.handled.map(({ id }) => id)).toEqual(["o-0"]);
-    expect(second.handled).toEqual(ids(2, 1).map((id) => ({ id, attempt: 1, mayRepeat: false })));
-  });
-
-  test("ends with its actor, and the messages stay stored for the next one", async () => {
-    const { url } = await server();
-    await using one = await node("node-1", url);
-    const orders = one.cluster.durable("orders", Orders);
-    const first = spawnOrders(one.system);
-    await one.cluster.receiveDurable("orders", first.ref);
-    await one.system.stop(first.ref);
-    await Promise.all(ids(3).map((id) => orders.tell("place", { id })));
-    const second = spawnOrders(one.system);
-    await one.cluster.receiveDurable("orders", second.ref);
-    await second.calls(3);
-    expect(second.handled.map(({ id }) => id)).toEqual([...ids(3)]);
   });
 
   test("waits for room in a full mailbox, and drops nothing", async () => {
