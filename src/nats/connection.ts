@@ -74,11 +74,11 @@ export class Connection {
    * @throws Error (as a rejection) where JetStream is off, or where the bucket is there with another `ttl`: the server keeps the old one.
    */
   async bucket(who: string, what: string, options: Partial<KvOptions>): Promise<KV> {
-    const { js } = await this.jetstream(who);
-    const kvm = new this.sdk.kv.Kvm(js);
+    await this.jetstream(who); // Says what is missing.
+    const kvm = new this.sdk.kv.Kvm(this.sdk.jetstream.jetstream(this.nc, { timeout: TRY_WITHIN }));
     const name = this.named(what);
-    const bucket = await kvm.create(name, { replicas: this.replicas, history: 1, ...options });
-    const { ttl } = await bucket.status();
+    const bucket = await this.asked(() => kvm.create(name, { replicas: this.replicas, history: 1, ...options }));
+    const { ttl } = await this.asked(() => bucket.status());
     if (options.ttl === undefined || options.ttl === ttl) return bucket;
     throw new Error(
       `The nodes of cluster "${this.cluster}" have a lease of ${ttl} ms, and node "${this.node}" asks for ${options.ttl} ms: give all nodes the same lease. To change it, end all nodes and delete the bucket "${name}".`,
@@ -87,7 +87,23 @@ export class Connection {
 
   /** The time at which a bucket was made, by its server: one that was lost, and made anew, is another one. */
   async madeAt(bucket: KV): Promise<string> {
-    return (await bucket.status()).streamInfo.created;
+    return (await this.asked(() => bucket.status())).streamInfo.created;
+  }
+
+  /**
+   * Asks something of a bucket, and asks again while nobody answers: a question that came while JetStream had no leader is lost. So a new leader is found
+   * within one try. For what may be done twice.
+   */
+  async asked<Answer>(question: () => Promise<Answer>): Promise<Answer> {
+    const { clock } = this.system;
+    const last = clock.monotonicTime() + JETSTREAM_WITHIN - TRY_WITHIN;
+    for (;;) {
+      try {
+        return await question();
+      } catch (thrown) {
+        if (!isNoAnswer(thrown) || this.isClosed || clock.monotonicTime() > last) throw thrown;
+      }
+    }
   }
 
   /** Waits for some work, for a time in milliseconds. Undefined when it took longer; it is not ended. */
@@ -145,5 +161,10 @@ export class Connection {
 
 /** The longest time that a question to JetStream takes, in milliseconds: it has no leader for a while when a server goes. */
 const JETSTREAM_WITHIN = 5_000;
+/** The time that one question to a bucket waits, in milliseconds. */
+const TRY_WITHIN = 1_500;
 /** The longest time that the last messages take to leave at the end, in milliseconds. */
 const DRAINED_WITHIN = 2_000;
+
+/** True where nobody answered in time: the question may have been heard all the same. */
+export const isNoAnswer = (thrown: unknown): boolean => thrown instanceof Error && thrown.name === "TimeoutError";

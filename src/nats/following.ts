@@ -6,7 +6,7 @@ import type { Connection } from "./connection";
 const LOOKS = 2;
 /** The time in which a change that a look has found is heard, unless the watch is deaf. In milliseconds. */
 const HEARD_WITHIN = 250;
-/** The last changes of a bucket may be gone, so that a watch has nothing to tell of them: it is not begun anew for ever. */
+/** The last changes of a bucket may be gone, so that a watch has nothing to tell of them: it is not begun anew for ever. Only those that began count. */
 const MOST_TRIES = 3;
 
 /**
@@ -25,6 +25,8 @@ export class Following {
   #stopWatch: () => void = () => undefined;
   #timer: ClockTimer | undefined;
   #isStopped = false;
+  /** Resolved once all that was there at the beginning has been heard. */
+  readonly #caughtUp = Promise.withResolvers<void>();
 
   private constructor(connection: Connection, bucket: KV, hear: (entry: KvWatchEntry) => void) {
     this.#connection = connection;
@@ -35,8 +37,12 @@ export class Following {
   /** Resolves once all that is there has been heard. */
   static async begin(connection: Connection, bucket: KV, hear: (entry: KvWatchEntry) => void): Promise<Following> {
     const following = new Following(connection, bucket, hear);
-    await following.#watch((await bucket.status()).streamInfo.state.messages > 0);
-    following.#lookLater();
+    const { messages } = (await connection.asked(() => bucket.status())).streamInfo.state;
+    await connection.asked(() => following.#watch());
+    following.#lookLater(); // It finds a watch that is deaf from its beginning, too.
+    const forget = connection.onClose(() => following.#caughtUp.resolve());
+    if (messages > 0) await following.#caughtUp.promise;
+    forget();
     return following;
   }
 
@@ -46,7 +52,7 @@ export class Following {
     this.#stopWatch();
   }
 
-  async #watch(waits: boolean): Promise<void> {
+  async #watch(): Promise<void> {
     const begun = this.#heard === 0 ? {} : { resumeFromRevision: this.#heard + 1 };
     const entries = await this.#bucket.watch(begun);
     let isFollowed = true;
@@ -55,22 +61,18 @@ export class Following {
       entries.stop();
     };
     if (this.#isStopped) this.#stopWatch();
-    const { promise, resolve } = Promise.withResolvers<void>();
     const follow = async (): Promise<void> => {
       for await (const entry of entries) {
         if (!isFollowed) return;
         this.#heard = entry.revision;
         this.#hear(entry);
-        if (entry.delta === 0) resolve();
+        if (entry.delta === 0) this.#caughtUp.resolve();
       }
     };
-    void follow()
-      .catch((cause) => {
-        const { system, cluster } = this.#connection;
-        if (isFollowed) system.log.error(`Cluster "${cluster}": a watch failed; it is begun anew.`, { cause });
-      })
-      .finally(resolve);
-    if (waits) await promise;
+    void follow().catch((cause) => {
+      const { system, cluster } = this.#connection;
+      if (isFollowed) system.log.error(`Cluster "${cluster}": a watch failed; it is begun anew.`, { cause });
+    });
   }
 
   #lookLater(): void {
@@ -87,13 +89,16 @@ export class Following {
 
   async #look(): Promise<void> {
     const { last_seq: last } = (await this.#bucket.status()).streamInfo.state;
-    if (this.#heard >= last || (this.#sought === last && this.#tries >= MOST_TRIES)) return;
+    if (this.#heard >= last || (this.#sought === last && this.#tries >= MOST_TRIES)) {
+      this.#caughtUp.resolve();
+      return;
+    }
     const { clock } = this.#connection.system;
     await new Promise<void>((resolve) => clock.setTimer(resolve, HEARD_WITHIN).unref());
     if (this.#heard >= last || this.#isStopped) return;
+    this.#stopWatch();
+    await this.#watch();
     this.#tries = this.#sought === last ? this.#tries + 1 : 1;
     this.#sought = last;
-    this.#stopWatch();
-    await this.#watch(false);
   }
 }
