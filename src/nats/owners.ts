@@ -99,7 +99,10 @@ export class Owners {
   async #follow(): Promise<void> {
     const created = await this.#connection.madeAt(this.#bucket);
     this.#firstEpoch = Date.parse(created);
-    this.#following = await Following.begin(this.#connection, this.#bucket, (entry) => this.#hear(entry));
+    this.#following = await Following.begin(this.#connection, this.#bucket, {
+      hear: (entry) => this.#hear(entry),
+      ended: () => undefined, // No key ends.
+    });
     this.#madeAt = created;
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import type { KV } from "@nats-io/kv";
 import { connect } from "@nats-io/transport-node";
@@ -6,6 +7,7 @@ import { createSystem } from "../../../src";
 import { connectCluster } from "../../../src/nats";
 import { openConnection } from "../../../src/nats/connect";
 import { Following } from "../../../src/nats/following";
+import { event } from "../events";
 import { Counter } from "../programs/protocols";
 import { hasNats, server } from "../rooms";
 
@@ -62,10 +64,11 @@ describe.skipIf(!hasNats)("while JetStream has no leader", async () => {
     });
     const heard: string[] = [];
     const two = Promise.withResolvers<void>();
-    const following = await Following.begin(connection, failing, ({ key }) => {
+    const hear = ({ key }: { readonly key: string }): void => {
       heard.push(key);
       if (key === "two") two.resolve();
-    });
+    };
+    const following = await Following.begin(connection, failing, { hear, ended: () => undefined });
     const stranger = await connect({ servers: url });
     const jsm = await jetstreamManager(stranger);
     const stream = "KV_ENVOI_leaderless-2_some";
@@ -78,5 +81,28 @@ describe.skipIf(!hasNats)("while JetStream has no leader", async () => {
     following.stop();
     await stranger.close();
     await connection.close();
+  }, 60_000);
+
+  test("a node whose end nobody told is found to have left, once a watch has missed revisions", async () => {
+    const system = createSystem(quiet);
+    const cluster = await connectCluster(system, { servers: url, name: "leaderless-3", node: "a", lease: 1_000 });
+    const program = join(import.meta.dir, "..", "programs", "writer.ts");
+    const child = Bun.spawn([process.execPath, program, url, "leaderless-3", "b", "1000"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await child.stdout.getReader().read(); // It is ready.
+    const left = event(system, "left", ({ node }) => node === "b");
+    const stranger = await connect({ servers: url });
+    const jsm = await jetstreamManager(stranger);
+    const stream = "KV_ENVOI_leaderless-3_members";
+    // The watch goes deaf, as behind a server that is gone, and the end of the node leaves no marker, as with a new leader.
+    for await (const { name } of jsm.consumers.list(stream)) await jsm.consumers.delete(stream, name);
+    child.kill("SIGKILL");
+    await child.exited;
+    await jsm.streams.purge(stream, { filter: "$KV.ENVOI_leaderless-3_members.b" });
+    await left;
+    expect(cluster.members()).toEqual(["a"]);
+    await stranger.close();
+    await system.shutdown();
   }, 60_000);
 });
