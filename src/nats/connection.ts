@@ -66,7 +66,7 @@ export class Connection {
   }
 
   async #openJetStream(): Promise<JetStream> {
-    const jsm = await this.sdk.jetstream.jetstreamManager(this.nc, { timeout: JETSTREAM_WITHIN });
+    const jsm = await this.asked(() => this.sdk.jetstream.jetstreamManager(this.nc, { timeout: JETSTREAM_WITHIN }));
     return { js: jsm.jetstream(), jsm };
   }
 
@@ -76,11 +76,11 @@ export class Connection {
    * @throws Error (as a rejection) where JetStream is off, or where the bucket is there with another `ttl`: the server keeps the old one.
    */
   async bucket(who: string, what: string, options: Partial<KvOptions>): Promise<KV> {
-    const { js } = await this.jetstream(who);
-    const kvm = new this.sdk.kv.Kvm(js);
+    await this.jetstream(who); // Says what is missing.
+    const kvm = new this.sdk.kv.Kvm(this.sdk.jetstream.jetstream(this.nc, { timeout: TRY_WITHIN }));
     const name = this.named(what);
-    const bucket = await kvm.create(name, { replicas: this.replicas, history: 1, ...options });
-    const { ttl } = await bucket.status();
+    const bucket = await this.asked(() => kvm.create(name, { replicas: this.replicas, history: 1, ...options }));
+    const { ttl } = await this.asked(() => bucket.status());
     if (options.ttl === undefined || options.ttl === ttl) return bucket;
     throw new Error(
       `The nodes of cluster "${this.cluster}" have a lease of ${ttl} ms, and node "${this.node}" asks for ${options.ttl} ms: give all nodes the same lease. To change it, end all nodes and delete the bucket "${name}".`,
@@ -89,7 +89,43 @@ export class Connection {
 
   /** The time at which a bucket was made, by its server: one that was lost, and made anew, is another one. */
   async madeAt(bucket: KV): Promise<string> {
-    return (await bucket.status()).streamInfo.created;
+    return (await this.asked(() => bucket.status())).streamInfo.created;
+  }
+
+  /** The keys of a bucket's stream, those of markers among them, and its last revision. */
+  async keysOf(stream: string): Promise<{ readonly keys: ReadonlySet<string>; readonly last: number }> {
+    const jsm = await this.sdk.jetstream.jetstream(this.nc, { timeout: TRY_WITHIN }).jetstreamManager(false);
+    const { state } = await jsm.streams.info(stream, { subjects_filter: ">" });
+    const prefix = `$KV.${stream.slice("KV_".length)}.`;
+    return {
+      keys: new Set(Object.keys(state.subjects ?? {}).map((subject) => subject.slice(prefix.length))),
+      last: state.last_seq,
+    };
+  }
+
+  /**
+   * Asks something of JetStream, and asks again while it has no leader, or where a server has not heard yet of what another one made. A question that came
+   * while there was no leader is lost, so a new one is found within one try. For what may be done twice.
+   */
+  async asked<Answer>(question: () => Promise<Answer>): Promise<Answer> {
+    const { clock } = this.system;
+    const last = clock.monotonicTime() + LEADER_WITHIN;
+    for (;;) {
+      try {
+        return await question();
+      } catch (thrown) {
+        if (!this.#isEarly(thrown) || this.isClosed || clock.monotonicTime() > last) throw thrown;
+        await new Promise<void>((resolve) => clock.setTimer(resolve, ASK_AGAIN_AFTER));
+      }
+    }
+  }
+
+  #isEarly(thrown: unknown): boolean {
+    const { JetStreamApiCodes, JetStreamApiError } = this.sdk.jetstream;
+    if (thrown instanceof JetStreamApiError) {
+      return thrown.code === JetStreamApiCodes.StreamNotFound || thrown.code === NO_LEADER;
+    }
+    return thrown instanceof Error && thrown.name === "TimeoutError";
   }
 
   /** Waits for some work, for a time in milliseconds. Undefined when it took longer; it is not ended. */
@@ -147,5 +183,13 @@ export class Connection {
 
 /** The longest time that a question to JetStream takes, in milliseconds: it has no leader for a while when a server goes. */
 const JETSTREAM_WITHIN = 5_000;
+/** The time that one question to a bucket waits, in milliseconds. */
+const TRY_WITHIN = 1_500;
+/** The longest time that questions are asked again, in milliseconds: servers elect a leader within 4 to 10 s. */
+const LEADER_WITHIN = 15_000;
+/** The wait before a question is asked again, in milliseconds. */
+const ASK_AGAIN_AFTER = 100;
+/** JetStream's code for servers that have no leader at this moment. */
+const NO_LEADER = 10_008;
 /** The longest time that the last messages take to leave at the end, in milliseconds. */
 const DRAINED_WITHIN = 2_000;

@@ -251,9 +251,12 @@ export class Members {
 
   async #follow(): Promise<void> {
     const madeAt = await this.#connection.madeAt(this.#bucket);
-    this.#following = await Following.begin(this.#connection, this.#bucket, (entry) => {
-      this.#hear(entry);
-      this.#nodes.heard(entry.revision);
+    this.#following = await Following.begin(this.#connection, this.#bucket, {
+      hear: (entry) => {
+        this.#hear(entry);
+        this.#nodes.heard(entry.revision);
+      },
+      ended: (node, revision) => this.#ended(node, revision),
     });
     this.#madeAt = madeAt;
   }
@@ -272,10 +275,14 @@ export class Members {
         this.#nodes.joined(node, incarnation);
         this.#connection.tell("joined", { node });
       }
-    } else {
-      if (known === undefined) return;
-      this.#forget(known, revision, "has left, or its lease has ended");
-    }
+      for (const listener of this.#listeners) listener();
+    } else this.#ended(node, revision);
+  }
+
+  #ended(node: string, revision: number): void {
+    const known = this.#members.get(node);
+    if (known === undefined) return;
+    this.#forget(known, revision, "has left, or its lease has ended");
     for (const listener of this.#listeners) listener();
   }
 

@@ -266,6 +266,8 @@ export class Names {
       await this.#table?.write(key, { node, incarnation }, last?.revision);
     } finally {
       this.#claiming.delete(key);
+      // This node has joined anew meanwhile: what fell to it then waited for this claim.
+      if (incarnation !== this.#connection.incarnation) this.#changed(key);
     }
   }
 

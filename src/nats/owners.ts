@@ -17,6 +17,9 @@ export interface Owner {
 /** An owner as it is written. Without an epoch, it is that of the write. */
 export type Written = Omit<Owner, "epoch" | "revision"> & { readonly epoch?: number };
 
+/** The wait before a write is tried again, in milliseconds. */
+const TRY_AGAIN_AFTER = 100;
+
 const bucketOf = (connection: Connection): Promise<KV> => connection.bucket("cluster.sharded", "owners", {});
 
 /** The owners of all shards: a key each in a bucket, written only by who knows the last revision, so that one of two writers loses. */
@@ -60,23 +63,46 @@ export class Owners {
     return this.#owners.get(key);
   }
 
-  /** Writes an owner. Returns the revision, or undefined when another node was quicker, or nobody knows. */
-  async write(key: string, owner: Written, last: number | undefined): Promise<number | undefined> {
+  /**
+   * Writes an owner. It is tried again while JetStream has no leader, for as long as this node is the same: nothing else would try, since no node changes then.
+   * Returns the revision, or undefined when another write was quicker, which may be an earlier try of this one: the watch tells what holds.
+   */
+  async write(key: string, owner: Written, last = 0): Promise<number | undefined> {
+    const connection = this.#connection;
+    const { incarnation } = connection;
     const text = JSON.stringify(owner);
-    try {
-      const revision =
-        last === undefined ? await this.#bucket.create(key, text) : await this.#bucket.update(key, text, last);
-      this.#put(key, owner, revision);
-      return revision;
-    } catch {
-      return undefined; // The watch tells what holds.
+    while (!connection.nc.isClosed() && connection.incarnation === incarnation && this.#revisionOf(key) <= last) {
+      try {
+        const revision = await this.#bucket.put(key, text, { previousSeq: last });
+        this.#put(key, owner, revision);
+        return revision;
+      } catch (thrown) {
+        if (this.#isLate(thrown)) return undefined;
+        await new Promise<void>((resolve) => connection.system.clock.setTimer(resolve, TRY_AGAIN_AFTER));
+      }
     }
+    return undefined;
+  }
+
+  /** True where the shard has another revision than its writer knows. */
+  #isLate(thrown: unknown): boolean {
+    const { JetStreamApiCodes, JetStreamApiError } = this.#connection.sdk.jetstream;
+    if (!(thrown instanceof JetStreamApiError)) return false;
+    const { StreamWrongLastSequence, StreamWrongLastSequenceUnknown } = JetStreamApiCodes;
+    return thrown.code === StreamWrongLastSequence || thrown.code === StreamWrongLastSequenceUnknown;
+  }
+
+  #revisionOf(key: string): number {
+    return this.#owners.get(key)?.revision ?? 0;
   }
 
   async #follow(): Promise<void> {
-    const { created } = (await this.#bucket.status()).streamInfo;
+    const created = await this.#connection.madeAt(this.#bucket);
     this.#firstEpoch = Date.parse(created);
-    this.#following = await Following.begin(this.#connection, this.#bucket, (entry) => this.#hear(entry));
+    this.#following = await Following.begin(this.#connection, this.#bucket, {
+      hear: (entry) => this.#hear(entry),
+      ended: () => undefined, // No key ends.
+    });
     this.#madeAt = created;
   }
 
@@ -86,7 +112,7 @@ export class Owners {
   }
 
   #put(key: string, written: Written, revision: number): void {
-    if ((this.#owners.get(key)?.revision ?? 0) >= revision) return;
+    if (this.#revisionOf(key) >= revision) return;
     this.#owners.set(key, { ...written, epoch: written.epoch ?? this.#firstEpoch + revision, revision });
     this.#onChange(key);
   }

@@ -1,5 +1,4 @@
 import {
-  address,
   type ClockTimer,
   createDeliveryError,
   createMessage,
@@ -12,7 +11,7 @@ import {
 import type { Connection } from "../connection";
 import { BATCH_OVERHEAD, writeBatch } from "./batch";
 import type { DurableLevel } from "./options";
-import { keyOfPlace, type Place, subjectOf } from "./place";
+import { addressOf, keyOfPlace, type Place, subjectOf } from "./place";
 import { forget, isNoRoom, levelOf, noRoom, openStore, type Store } from "./store";
 
 /** A durable message that JetStream has. */
@@ -266,7 +265,7 @@ export class Outbox {
   }
 
   #messageOf({ receiver, operation, payload }: Held): Message {
-    return createMessage(address(receiver), operation, payload);
+    return createMessage(addressOf(receiver), operation, payload);
   }
 
   #settle(held: Held, result: Result<Stored, DeliveryError>): void {

@@ -1,4 +1,4 @@
-import { address } from "../../index";
+import { type Address, address, isAddress } from "../../index";
 import type { Connection } from "../connection";
 import { shardOf } from "../shards";
 import { tokenOf } from "../subjects";
@@ -10,6 +10,9 @@ export interface Place {
   /** The tokens of its subjects. Those of names are one, and those of ids and lanes are two. */
   readonly tokens: readonly string[];
 }
+
+/** The address of a receiver as users know it. That of an id is one already. */
+export const addressOf = (receiver: string): Address => (isAddress(receiver) ? receiver : address(receiver));
 
 /** A name over the cluster whose ids take durable messages. */
 export interface DurableKind {

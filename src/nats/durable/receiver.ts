@@ -117,20 +117,21 @@ class Receiver implements DurableReceiver {
    */
   async #openConsumer(): Promise<void> {
     const connection = this.#connection;
-    const store = await openStore(connection);
+    const store = await connection.asked(() => openStore(connection));
     const { AckPolicy } = connection.sdk.jetstream;
     const name = keyOfPlace(this.#place);
-    const info = await store.jsm.consumers.add(store.name, {
+    const config = {
       durable_name: name,
       filter_subject: subjectOf(connection, this.#place),
       ack_policy: AckPolicy.Explicit,
       ack_wait: this.#options.ackWait * NANOSECONDS,
       max_ack_pending: 1,
-    });
+    };
+    const info = await connection.asked(() => store.jsm.consumers.add(store.name, config));
     this.#positions ??= await Positions.open(connection, this.#place);
     this.#isFirst = info.delivered.consumer_seq > 0 && this.#handled.stream !== store.created;
     this.#store = store;
-    const consumer = await store.js.consumers.get(store.name, name);
+    const consumer = store.js.consumers.getConsumerFromInfo(info);
     this.#deliveredSince = connection.system.clock.monotonicTime();
     this.#messages = await consumer.consume({
       max_messages: PULLED,

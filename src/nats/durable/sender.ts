@@ -15,7 +15,7 @@ import {
 import type { Connection } from "../connection";
 import { DURABLE, DURABLE_TELL, type DurableLevel, type DurableOptions, type DurableTellOptions } from "./options";
 import { largestEntry, Outbox, type Stored } from "./outbox";
-import { type DurableKind, keyOfPlace, laneOf, type Place, placeOfId, placeOfName } from "./place";
+import { addressOf, type DurableKind, keyOfPlace, laneOf, type Place, placeOfId, placeOfName } from "./place";
 
 /** Sends messages that outlive the sender, the receiver and the connection. */
 export interface DurableRef<out Signatures> {
@@ -139,7 +139,7 @@ class Sender {
     const [payload, options = {}] = operation?.hasPayload === false ? [undefined, args[0]] : [args[0], args[1]];
     checkOptions<DurableTellOptions>(options, DURABLE_TELL, "a durable send", "{ timeout: 1_000 }");
     const refused = (error: DeliveryError) => Promise.resolve(err<Stored, DeliveryError>(error));
-    const message = (): Message => createMessage(address(this.receiver), String(name), payload);
+    const message = (): Message => createMessage(addressOf(this.receiver), String(name), payload);
     if (operation === undefined || operation.isStream)
       return refused(createDeliveryError("unknown-operation", message()));
     if (this.#connection.isClosed) {

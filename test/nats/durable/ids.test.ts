@@ -211,6 +211,17 @@ describe.skipIf(!hasNats)("a durable send to the actor for an id", () => {
     );
   });
 
+  test("is refused by a closed cluster, with the address of its id", async () => {
+    const { url } = await server();
+    const one = await node("node-1", url);
+    const shops = await one.cluster.sharded("shop", Orders, undefined, { durable: true });
+    const to = one.cluster.durable(shops.ref("a"));
+    await one.system.shutdown();
+    const refused = (await to.tell("place", { id: "o-1" }))._unsafeUnwrapErr();
+    expect(refused.kind).toBe("unreachable");
+    expect(refused.message).toContain("@(shop/shop/a)");
+  });
+
   test("is refused at once for a name that takes none, and for an actor of this node alone", async () => {
     const { url } = await server();
     await using one = await node("node-1", url);
