@@ -39,6 +39,8 @@ interface SendingOptions {
   readonly versionOf: Versions["of"] | undefined;
 }
 
+/** The cause for a message by a transient reference: the next one finds another actor at the address. */
+const STOPPED = new Error("its actor stopped before it was handled");
 const ANY: Protocol = defineProtocol("any", {});
 
 /** Hands on what this system sends to actors of the other side. */
@@ -297,7 +299,9 @@ export class Sending {
       return;
     }
     this.#take(out);
-    out.fail(kind, detail);
+    const isNamed = kind === "stopped" && this.#byAddress.get(out.to)?.target === 0;
+    if (isNamed) out.fail("unreachable", STOPPED);
+    else out.fail(kind, detail);
   }
 
   produce(id: string, items: readonly unknown[]): void {

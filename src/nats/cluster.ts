@@ -23,7 +23,7 @@ export interface Sharded<Signatures> {
   /**
    * The reference to the actor for an id, on whichever node it is.
    *
-   * @throws TypeError when the id cannot be in an address.
+   * @throws TypeError when the id cannot be in an address; RangeError when it is too long for the addresses of all nodes.
    */
   ref(id: string): Ref<Signatures>;
 }
@@ -39,7 +39,7 @@ export interface Cluster extends AsyncDisposable {
    * the node that sent a message.
    *
    * @returns a function that ends it.
-   * @throws TypeError when the name or the reference is none; Error when the name is in use.
+   * @throws TypeError when the name or the reference is none; Error when the name is in use, or the cluster is closed.
    * @example
    * cluster.expose("files", files);
    */
@@ -50,7 +50,7 @@ export interface Cluster extends AsyncDisposable {
    * (`nats:gap` is told), and as `payload-too-large` beyond what the server takes. It ends with its actor, and outlives the node: one that is started anew is reached again.
    * A watch is told `unreachable` when the node has left or its lease has ended; without JetStream, when a message finds nobody there.
    *
-   * @throws TypeError when the node or the name is none; Error when the address is in use.
+   * @throws TypeError when the node or the name is none; Error when the address is in use, or the cluster is closed.
    * @example
    * const files = cluster.remote("node-2", "files", Files);
    */
@@ -158,7 +158,8 @@ export interface Cluster extends AsyncDisposable {
   /**
    * The reference to the actor for an id, at the address `@(CLUSTER/NAME/ID)`. It outlives each actor and each owner.
    *
-   * @throws Error when this node does not know the name; TypeError when the id cannot be in an address.
+   * @throws Error when this node does not know the name; TypeError when the id cannot be in an address; RangeError when it is too long for the
+   * addresses of all nodes.
    * @example
    * const cart = cluster.ref("cart", "ada", Cart);
    */
@@ -192,7 +193,7 @@ export async function connectCluster(system: System, options: ClusterOptions): P
   if (members === undefined) await nodes.open();
   const names = members === undefined ? undefined : new Names(connection, nodes, members);
   const namesFor = async (who: string): Promise<Names> => {
-    if (connection.isClosed) throw new Error(`Cluster "${connection.cluster}" is closed: connect again for ${who}.`);
+    connection.checkOpen(who);
     if (names !== undefined) return names;
     await connection.jetstream(who); // Says what is missing.
     throw new Error(`${who} needs JetStream, which was off when this node joined: connect again.`);
@@ -217,13 +218,20 @@ export async function connectCluster(system: System, options: ClusterOptions): P
       const [durableOptions] = args as [DurableOptions?]; // As the second overload says.
       return durableRefTo(connection, kind, id, durableOptions) as DurableRef<Signatures>; // The reference is of the kind's protocol.
     },
-    receiveDurable: (receiver, ref, receiverOptions) => openReceiver(connection, receiver, ref, receiverOptions),
+    async receiveDurable(receiver, ref, receiverOptions) {
+      connection.checkOpen("cluster.receiveDurable");
+      return await openReceiver(connection, receiver, ref, receiverOptions);
+    },
     async deadLetters(receiver, lettersOptions) {
+      connection.checkOpen("cluster.deadLetters");
       if (typeof receiver === "string") return await readDeadLetters(connection, placeOfName(receiver), lettersOptions);
       const { kind, id } = durableAt(names, receiver);
       return await readDeadLetters(connection, placeOfId(connection, kind, id), lettersOptions);
     },
-    deleteDeadLetter: ({ sequence }) => deleteDeadLetter(connection, sequence),
+    async deleteDeadLetter({ sequence }) {
+      connection.checkOpen("cluster.deleteDeadLetter");
+      await deleteDeadLetter(connection, sequence);
+    },
     topic: (topicName) => topicOf(connection, topicName),
     async sharded<Signatures>(
       name: string,

@@ -43,6 +43,11 @@ export class Connection {
     return this.#closed !== undefined;
   }
 
+  /** @throws Error that names what needs the connection, once the cluster is closed. */
+  checkOpen(who: string): void {
+    if (this.isClosed) throw new Error(`Cluster "${this.cluster}" is closed: connect again for ${who}.`);
+  }
+
   /** The subject of some tokens, below those of the cluster. */
   subject(...tokens: readonly string[]): string {
     return ["envoi", this.cluster, ...tokens].join(".");
@@ -130,6 +135,7 @@ export class Connection {
 
   /** Waits for some work, for a time in milliseconds. Undefined when it took longer; it is not ended. */
   async within<Value>(work: Promise<Value>, time: number): Promise<Value | undefined> {
+    if (time === Number.POSITIVE_INFINITY) return await work;
     const { promise: late, resolve } = Promise.withResolvers<undefined>();
     const timer = this.system.clock.setTimer(() => resolve(undefined), time);
     try {

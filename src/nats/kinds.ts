@@ -15,6 +15,8 @@ export interface Kind {
   readonly create: Create<never> | undefined;
   /** True where its ids take durable messages. */
   readonly isDurable: boolean;
+  /** In milliseconds. */
+  readonly drainTimeout: number;
 }
 
 /** The parts of addresses below the cluster's name that are no names. */
@@ -41,7 +43,7 @@ export function checkServed(
   const own = servedAs(protocol, shards);
   const [wanted, ofShards] = own.split(" ");
   for (const { node, serves } of members.all()) {
-    const theirs = serves[name];
+    const theirs = serves.get(name);
     if (theirs === undefined) continue;
     const [other, ofTheirs] = theirs.split(" ");
     if (other === wanted && ofTheirs === ofShards) continue;
@@ -58,3 +60,19 @@ export const servedAs = (protocol: Protocol, shards: number): string => {
 };
 
 export const keyOf = (kind: Kind, id: string): string => `${kind.name}.${shardOf(id, kind.shards)}`;
+
+/** Most characters of an address, and of a node's name. */
+const [LONGEST_ADDRESS, LONGEST_NODE] = [512, 64];
+
+/**
+ * An id is a part of longer addresses on other nodes, whichever node owns it.
+ *
+ * @throws RangeError when it is too long for those.
+ */
+export function checkId(name: string, id: string, { cluster }: Connection): void {
+  const beside = `${cluster}/node//${cluster}/own/${name}/~99`.length + LONGEST_NODE;
+  if (typeof id !== "string" || id.length <= LONGEST_ADDRESS - beside) return;
+  throw new RangeError(
+    `An id of ${quote(name)} has at most ${LONGEST_ADDRESS - beside} characters, so that each node has room for its address; got ${id.length}.`,
+  );
+}

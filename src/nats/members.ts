@@ -1,7 +1,9 @@
-import type { KV, KvWatchEntry } from "@nats-io/kv";
+import type { KV, KvEntry, KvWatchEntry } from "@nats-io/kv";
 import type { Connection } from "./connection";
+import { readObject, tellStrange } from "./entries";
 import { Following } from "./following";
 import type { Nodes } from "./nodes";
+import { isToken } from "./subjects";
 
 /** A node as the others know it. */
 export interface Member {
@@ -9,7 +11,7 @@ export interface Member {
   /** Another one whenever the node is started anew, or loses its lease. */
   readonly incarnation: string;
   /** The names over the cluster that it serves, each with its protocol, the number of its shards, and the version. */
-  readonly serves: Readonly<Record<string, string>>;
+  readonly serves: ReadonlyMap<string, string>;
 }
 
 /** Heartbeats in the time of a lease. */
@@ -21,6 +23,16 @@ const MARKER = 60_000;
 
 const bucketOf = (connection: Connection): Promise<KV> =>
   connection.bucket("connectCluster", "members", { ttl: connection.lease, markerTTL: MARKER });
+
+/** Reads the entry of a node; undefined for one that no node wrote. */
+function readMember(entry: KvEntry): Member | undefined {
+  const { incarnation, serves } = readObject(entry) ?? {};
+  if (!isToken(entry.key) || typeof incarnation !== "string" || incarnation === "") return undefined;
+  if (typeof serves !== "object" || serves === null) return undefined;
+  const names = Object.entries(serves);
+  if (!names.every((each): each is [string, string] => typeof each[1] === "string")) return undefined;
+  return { node: entry.key, incarnation, serves: new Map(names) };
+}
 
 /**
  * The nodes of the cluster: a key each in a bucket, which ends unless its node renews it within its lease. A node that could not renew
@@ -37,7 +49,7 @@ export class Members {
   readonly #listeners = new Set<() => void>();
   readonly #goneListeners = new Set<(cause: Error) => unknown>();
   readonly #rejoinListeners = new Set<() => Promise<void>>();
-  #serves: Readonly<Record<string, string>> = {};
+  #serves: ReadonlyMap<string, string> = new Map();
   #revision = 0;
   /** When the lease ends, by the clock of this node: from before the last heartbeat that was taken. */
   #until = 0;
@@ -99,11 +111,11 @@ export class Members {
 
   /** Tells the others at once that this node serves a name. Resolves once this node has read it back. */
   async serve(name: string, version: string): Promise<void> {
-    this.#serves = { ...this.#serves, [name]: version };
+    this.#serves = new Map([...this.#serves, [name, version]]);
     await this.#beating;
     await this.#beat();
     const { node } = this.#connection;
-    while (!this.#isClosed && this.#members.get(node)?.serves[name] === undefined) {
+    while (!this.#isClosed && this.#members.get(node)?.serves.has(name) !== true) {
       await new Promise<void>((resolve) => {
         const listener = (): void => {
           this.#listeners.delete(listener);
@@ -116,7 +128,7 @@ export class Members {
 
   /** Tells the others that this node serves nothing any more: what it hands over does not come back. */
   async retire(): Promise<void> {
-    this.#serves = {};
+    this.#serves = new Map();
     await this.#beating;
     await this.#beat();
   }
@@ -125,7 +137,7 @@ export class Members {
 
   #text(): string {
     const { incarnation } = this.#connection;
-    return JSON.stringify({ incarnation, serves: this.#serves });
+    return JSON.stringify({ incarnation, serves: Object.fromEntries(this.#serves) });
   }
 
   get #now(): number {
@@ -139,7 +151,7 @@ export class Members {
       const begun = this.#now;
       try {
         this.#revision = await this.#bucket.create(node, this.#text());
-        this.#until = begun + lease;
+        this.#hold(begun);
         return;
       } catch (cause) {
         if (this.#isClosed) return;
@@ -153,6 +165,13 @@ export class Members {
         await new Promise<void>((resolve) => system.clock.setTimer(resolve, lease / BEATS));
       }
     }
+  }
+
+  /** The lease is held from a moment on. The watch may have told of it before: then nobody looked again. */
+  #hold(begun: number): void {
+    const wasHeld = this.holdsLease;
+    this.#until = begun + this.#connection.lease;
+    if (!wasHeld) for (const listener of this.#listeners) listener();
   }
 
   #beatOn(): void {
@@ -177,17 +196,14 @@ export class Members {
     }
     try {
       this.#revision = await this.#bucket.update(node, this.#text(), this.#revision, Math.max(lease / 2, LEAST_WAIT));
-      this.#until = begun + lease;
+      this.#hold(begun);
     } catch (cause) {
       if (this.#isClosed) return;
       // It may have been taken all the same, where the answer was lost. While the connection is away, the question would wait for longer than the lease.
       const asked = this.#bucket.get(node).catch(() => undefined);
       const entry = await this.#connection.within(asked, Math.max(0, this.#until - this.#now));
       if (entry === undefined) return; // Nobody knows: the next one tries again, until the lease ends.
-      if (
-        entry?.operation === "PUT" &&
-        entry.json<{ incarnation: string }>().incarnation === this.#connection.incarnation
-      ) {
+      if (entry?.operation === "PUT" && readMember(entry)?.incarnation === this.#connection.incarnation) {
         this.#revision = entry.revision;
         return;
       }
@@ -265,10 +281,14 @@ export class Members {
     const { key: node, revision } = entry;
     const known = this.#members.get(node);
     if (entry.operation === "PUT") {
-      const { incarnation, serves } = entry.json<Omit<Member, "node">>();
-      const member: Member = { node, incarnation, serves };
+      const member = readMember(entry);
+      if (member === undefined) {
+        tellStrange(this.#connection, entry);
+        return;
+      }
+      const { incarnation, serves } = member;
       const isSame = known?.incarnation === incarnation;
-      if (isSame && JSON.stringify(known?.serves) === JSON.stringify(serves)) return;
+      if (isSame && Bun.deepEquals(known?.serves, serves)) return;
       if (known !== undefined && !isSame) this.#forget(known, revision, "was started anew");
       this.#members.set(node, member);
       if (!isSame) {

@@ -1,17 +1,19 @@
 import { type Address, type AnyRef, address, type Protocol, quote, type Ref } from "../index";
-import type { Link } from "../link/index";
 import type { Connection } from "./connection";
 import { checkDurable, isDurable, openLanes } from "./durable/lanes";
-import { checkName, checkServed, type Kind, keyOf, servedAs } from "./kinds";
-import type { Create, Lease, ShardedOptions } from "./lease";
-import { loopOf } from "./loop";
+import { checkId, checkName, checkServed, type Kind, keyOf, servedAs } from "./kinds";
+import { type Create, checkSharded, type Lease, type ShardedOptions } from "./lease";
+import { Loop } from "./loop";
 import type { Members } from "./members";
 import type { Nodes } from "./nodes";
+import { OwnActors } from "./own-actors";
 import { type Owner, Owners } from "./owners";
 import { SHARDS, shardOf, winnerOf } from "./shards";
 
 /** The shards that a node hands over at a time, unless it closes. */
 const STEP = 8;
+/** Milliseconds between two looks whether a shard that comes to a node which closes is there, so that it can be handed on. */
+const COMING_LOOK = 10;
 
 /** The names over the cluster: who owns what, the actors of what this node owns, and the way to those of others. */
 export class Names {
@@ -21,14 +23,15 @@ export class Names {
   readonly #kinds = new Map<string, Kind>();
   #owners: Promise<Owners> | undefined;
   #table: Owners | undefined;
-  /** The actors of each shard of this node, by address. */
-  readonly #actors = new Map<string, Map<Address, AnyRef>>();
+  readonly #actors: OwnActors;
   readonly #claiming = new Set<string>();
   readonly #moving = new Set<string>();
   /** Shards whose actors end: no new one begins. */
   readonly #draining = new Set<string>();
   /** The way to the actors of this node: the same as to those of others, so that where an actor is changes nothing. */
-  readonly #loop: Link;
+  readonly #loop: Loop;
+  /** What ends with the names, so that the system can join again. */
+  readonly #ends: (() => void)[] = [];
   /** Those who wait for the owner of a shard. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #isSettling = false;
@@ -40,16 +43,15 @@ export class Names {
     this.#connection = connection;
     this.#nodes = nodes;
     this.#members = members;
-    this.#loop = loopOf(connection, (at) => this.#found(at));
+    this.#loop = new Loop(connection, (at) => this.#found(at));
+    this.#actors = new OwnActors(connection.system, `@(${connection.cluster}/own/`);
     members.onChange(() => this.#changed());
-    members.onGone(() => this.#stopAll());
+    members.onGone((cause) => {
+      this.#loop.lose(cause);
+      return connection.within(this.#actors.stopAll(), this.#drainTimeout);
+    });
     members.onRejoin(async () => this.#table?.reopen());
     nodes.addFinder((at) => this.#found(at));
-    const own = `@(${connection.cluster}/own/`;
-    connection.system.events.subscribe((event) => {
-      if (event.kind !== "stopped" || !event.address.startsWith(own)) return;
-      for (const actors of this.#actors.values()) actors.delete(event.address);
-    });
   }
 
   // ——— Names
@@ -62,21 +64,30 @@ export class Names {
     shards = SHARDS,
   ): Promise<void> {
     checkName(name);
+    checkSharded(options);
     checkDurable(options, this.#connection);
     if (this.#kinds.has(name))
       throw new Error(`The name ${quote(name)} is in use over the cluster on this node already.`);
     const { system, cluster } = this.#connection;
-    const kind: Kind = { name, protocol, shards, create, isDurable: isDurable(options) };
+    const { idle, waiting = 1_000, drainTimeout = 30_000 } = options;
+    const kind: Kind = { name, protocol, shards, create, isDurable: isDurable(options), drainTimeout };
     checkServed(kind, this.#connection, this.#members);
     this.#kinds.set(name, kind);
-    this.#owners ??= this.#open();
-    this.#table = await this.#owners;
-    const { idle, waiting = 1_000 } = options;
+    try {
+      this.#owners ??= this.#open();
+      this.#table = await this.#owners;
+    } catch (thrown) {
+      this.#kinds.delete(name);
+      this.#owners = undefined; // The next call tries it again.
+      throw thrown;
+    }
     const [to, own] = [`${cluster}/${name}/`, `${cluster}/own/${name}/`];
-    system.resolve(to, (_, text) => this.#route(kind, text.slice(to.length)), { waiting });
+    this.#ends.push(system.resolve(to, (_, text) => this.#route(kind, text.slice(to.length)), { waiting }));
     if (create === undefined) return;
     const resolving = idle === undefined ? { waiting } : { waiting, idle };
-    system.resolve(own, (at, text) => this.#openOwn(kind, at, text, text.slice(own.length)), resolving);
+    this.#ends.push(
+      system.resolve(own, (at, text) => this.#openOwn(kind, at, text, text.slice(own.length)), resolving),
+    );
     await this.#members.serve(name, servedAs(protocol, shards));
     this.#changed();
     if (kind.isDurable) await openLanes(this.#connection, kind, (id) => this.ref(name, id, protocol), options);
@@ -103,6 +114,7 @@ export class Names {
       throw new Error(
         `This node does not know the name ${quote(name)}: call cluster.sharded() or cluster.singleton() first.`,
       );
+    checkId(name, id, this.#connection);
     return system.ref(address(`${cluster}/${name}/${id}`), protocol);
   }
 
@@ -184,17 +196,14 @@ export class Names {
     // The two belong to one protocol, which only the caller of `sharded` knows.
     const factory = (kind.create as unknown as Create<never>)(id, lease);
     const ref = this.#connection.system.spawn(text, kind.protocol as unknown as Protocol<string, never>, factory);
-    const actors = this.#actors.get(key) ?? new Map<Address, AnyRef>();
-    this.#actors.set(key, actors.set(at, ref));
+    this.#actors.add(key, at, ref);
     return ref;
   }
 
   /** The owner of a shard, if that is this node, and its lease holds. */
   #owned(key: string): Owner | undefined {
     const owner = this.#table?.get(key);
-    const { node, incarnation } = this.#connection;
-    const isOwn = owner?.node === node && owner.incarnation === incarnation;
-    return isOwn && this.#members.holdsLease ? owner : undefined;
+    return owner?.node === this.#connection.node && this.#isAlive(owner) ? owner : undefined;
   }
 
   /** True for a shard that this node is about to own, or has back: the next owner left before it had it, and what was here still ends. */
@@ -206,7 +215,10 @@ export class Names {
     return winnerOf(this.#candidates(kind), kind.name, shardOf(id, kind.shards)) === node;
   }
 
+  /** True while an owner has its lease; this node knows of its own best. */
   #isAlive({ node, incarnation }: Owner): boolean {
+    const own = this.#connection;
+    if (node === own.node) return incarnation === own.incarnation && this.#members.holdsLease;
     return this.#members.has(node, incarnation);
   }
 
@@ -214,8 +226,7 @@ export class Names {
     return this.#members
       .all()
       .filter(
-        ({ node, serves }) =>
-          serves[name] !== undefined && !(this.#leaving !== undefined && node === this.#connection.node),
+        ({ node, serves }) => serves.has(name) && !(this.#leaving !== undefined && node === this.#connection.node),
       )
       .map(({ node }) => node);
   }
@@ -283,7 +294,8 @@ export class Names {
       const barriers = [...this.#nodes.met()].map((pair) => pair.barrier(told));
       await this.#connection.within(Promise.all(barriers), this.#connection.lease);
       this.#draining.add(key);
-      await this.#stop(key, true);
+      const isDrained = this.#actors.stop(key, true).then(() => true);
+      if ((await this.#connection.within(isDrained, kind.drainTimeout)) === undefined) this.#abandon(kind, key);
       const next = this.#members.all().find((member) => member.node === to);
       const best =
         next ??
@@ -296,14 +308,18 @@ export class Names {
     }
   }
 
-  async #stop(key: string, drain: boolean): Promise<void> {
-    const actors = [...(this.#actors.get(key)?.values() ?? [])];
-    this.#actors.delete(key);
-    await Promise.all(actors.map((ref) => this.#connection.system.stop(ref, { drain })));
+  /** A handler has not ended in time. It hears of that, and goes on beside the next actor for its id. */
+  #abandon(kind: Kind, key: string): void {
+    void this.#actors.stop(key, false);
+    const { system, cluster } = this.#connection;
+    system.log.warn(
+      `Cluster "${cluster}": a handler of "${kind.name}" has not ended ${kind.drainTimeout} ms after its shard ${key} was to move (drainTimeout): it is aborted, and the shard moves.`,
+    );
   }
 
-  async #stopAll(): Promise<void> {
-    await Promise.all([...this.#actors.keys()].map((key) => this.#stop(key, false)));
+  /** The longest time that running handlers hold this node up. */
+  get #drainTimeout(): number {
+    return Math.max(0, ...[...this.#kinds.values()].map(({ drainTimeout }) => drainTimeout));
   }
 
   /** Hands over to the others all that this node owns, at once, since it has no more time than a lease for it. */
@@ -315,24 +331,45 @@ export class Names {
   async #handOver(): Promise<void> {
     const { lease } = this.#connection;
     await this.#connection.within(this.#members.retire(), lease);
-    const moves: Promise<void>[] = [];
-    for (const kind of this.#kinds.values()) {
-      for (let shard = 0; shard < kind.shards; shard++) {
-        const key = `${kind.name}.${shard}`;
-        const best = winnerOf(this.#candidates(kind), kind.name, shard);
-        if (this.#owned(key) !== undefined && best !== undefined) moves.push(this.#move(kind, shard, key, best));
-      }
-    }
-    await this.#connection.within(Promise.all(moves), lease);
+    let isOver = false;
+    await this.#connection.within(
+      this.#moveAll(() => isOver),
+      lease,
+    );
+    isOver = true;
     // What came late was passed on, and its answers come back this way.
     await this.#connection.within(this.#nodes.answered(), lease);
+  }
+
+  /** Hands over what this node owns, and what is on its way to it: messages wait here for that already. */
+  async #moveAll(isOver: () => boolean): Promise<void> {
+    const { node, system } = this.#connection;
+    for (;;) {
+      const moves: Promise<void>[] = [];
+      let isComing = false;
+      for (const kind of this.#kinds.values()) {
+        for (let shard = 0; shard < kind.shards; shard++) {
+          const key = `${kind.name}.${shard}`;
+          const best = winnerOf(this.#candidates(kind), kind.name, shard);
+          if (best === undefined) continue;
+          const owner = this.#table?.get(key);
+          if (this.#owned(key) !== undefined) moves.push(this.#move(kind, shard, key, best));
+          else isComing ||= owner?.to === node && this.#isAlive(owner);
+        }
+      }
+      await Promise.all(moves);
+      if (!isComing || isOver()) return;
+      await new Promise<void>((resolve) => system.clock.setTimer(resolve, COMING_LOOK));
+    }
   }
 
   async #close(): Promise<void> {
     await this.#leave();
     this.#isClosed = true;
-    await this.#connection.within(this.#stopAll(), this.#connection.lease);
+    await this.#connection.within(this.#actors.stopAll(), this.#connection.lease);
     this.#changed();
     this.#loop.end(new Error(`cluster "${this.#connection.cluster}" is closed`));
+    for (const end of this.#ends) end();
+    this.#actors.close();
   }
 }

@@ -105,8 +105,9 @@ export class Nodes implements PairOwner {
 
   // ——— Who may be reached
 
-  /** @throws TypeError when the name or the reference is none; Error when the name is in use. */
+  /** @throws TypeError when the name or the reference is none; Error when the name is in use, or the cluster is closed. */
   expose(name: string, ref: AnyRef): () => void {
+    this.connection.checkOpen("cluster.expose");
     const at = address(name);
     if (typeof ref?.address !== "string") {
       throw new TypeError(
@@ -121,6 +122,7 @@ export class Nodes implements PairOwner {
   }
 
   remote<Signatures>(node: string, name: string, protocol: Protocol<string, Signatures>): Ref<Signatures> {
+    this.connection.checkOpen("cluster.remote");
     if (!isToken(node))
       throw new TypeError(`The name of a node has 1 to 64 letters, digits, - and _; got ${quote(node)}.`);
     return this.pair(node).link.ref(address(name), protocol);

@@ -1,7 +1,9 @@
-import type { KV, KvWatchEntry } from "@nats-io/kv";
+import type { KV, KvEntry, KvWatchEntry } from "@nats-io/kv";
 import type { Connection } from "./connection";
+import { readObject, tellStrange } from "./entries";
 import { Following } from "./following";
 import type { Nodes } from "./nodes";
+import { isToken } from "./subjects";
 
 /** The owner of a shard, as all nodes know it. */
 export interface Owner {
@@ -21,6 +23,18 @@ export type Written = Omit<Owner, "epoch" | "revision"> & { readonly epoch?: num
 const TRY_AGAIN_AFTER = 100;
 
 const bucketOf = (connection: Connection): Promise<KV> => connection.bucket("cluster.sharded", "owners", {});
+
+/** The owner of a shard whose entry was deleted, or is none: it has no lease, so that the next one claims the shard. */
+const NOBODY: Written = { node: "", incarnation: "" };
+
+/** Reads the entry of an owner; undefined for one that no node wrote. */
+function readOwner(entry: KvEntry): Written | undefined {
+  const { node, incarnation, to, epoch } = readObject(entry) ?? {};
+  if (!isToken(node) || typeof incarnation !== "string") return undefined;
+  if ((to !== undefined && !isToken(to)) || (epoch !== undefined && !Number.isSafeInteger(epoch))) return undefined;
+  const own = { node, incarnation, ...(to === undefined ? {} : { to }) };
+  return epoch === undefined ? own : { ...own, epoch: epoch as number }; // It is an integer.
+}
 
 /** The owners of all shards: a key each in a bucket, written only by who knows the last revision, so that one of two writers loses. */
 export class Owners {
@@ -107,7 +121,9 @@ export class Owners {
   }
 
   #hear(entry: KvWatchEntry): void {
-    if (entry.operation === "PUT") this.#put(entry.key, entry.json<Written>(), entry.revision);
+    const owner = entry.operation === "PUT" ? readOwner(entry) : NOBODY;
+    if (owner === undefined) tellStrange(this.#connection, entry);
+    this.#put(entry.key, owner ?? NOBODY, entry.revision);
     this.#nodes.know(entry.revision);
   }
 

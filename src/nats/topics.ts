@@ -58,7 +58,7 @@ export interface ClusterTopic<in out Item> {
    * `nats:gap` with their number, once the next one of their node arrives. The subscription ends when the actor stops. Subscribing again by the same operation changes nothing.
    *
    * @returns a function that ends the subscription.
-   * @throws TypeError when the actor has no such operation, or an option is invalid.
+   * @throws TypeError when the actor has no such operation, or an option is invalid; Error when the cluster is closed.
    * @example
    * const unsubscribe = prices.subscribe(display, "show");
    */
@@ -169,6 +169,7 @@ export class Topic {
 
   subscribe(ref: AnyRef, operation: string, options: SubscribeOptions = {}): () => void {
     checkOptions(options, SUBSCRIBE, "a subscription", "{ expose: (at) => known.get(at) }");
+    this.#connection.checkOpen("topic.subscribe");
     const known = operationsOf(ref)?.[operation];
     if (known === undefined || known.isStream || !known.hasPayload) {
       throw new TypeError(

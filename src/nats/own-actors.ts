@@ -1,0 +1,44 @@
+import { type Address, type AnyRef, type OpenDoor, receive, type System } from "../index";
+
+/** The actors for ids on this node, by shard. */
+export class OwnActors {
+  readonly #system: System;
+  readonly #actors = new Map<string, Map<Address, { readonly ref: AnyRef; readonly door: OpenDoor }>>();
+  readonly #unsubscribe: () => void;
+
+  /** @param prefix the beginning of their addresses. */
+  constructor(system: System, prefix: string) {
+    this.#system = system;
+    this.#unsubscribe = system.events.subscribe((event) => {
+      if (event.kind === "stopped" && event.address.startsWith(prefix)) this.#forget(event.address);
+    });
+  }
+
+  add(key: string, at: Address, ref: AnyRef): void {
+    const actors = this.#actors.get(key) ?? new Map();
+    this.#actors.set(key, actors.set(at, { ref, door: receive(ref) }));
+  }
+
+  /** Another one may have the address by now: events come after the turn in which an actor has stopped. */
+  #forget(at: Address): void {
+    for (const [key, actors] of this.#actors) {
+      if (actors.get(at)?.door.isStopped !== true) continue;
+      actors.delete(at);
+      if (actors.size === 0) this.#actors.delete(key);
+    }
+  }
+
+  /** Stops those of a shard, and resolves when they have. */
+  async stop(key: string, drain: boolean): Promise<void> {
+    const actors = [...(this.#actors.get(key)?.values() ?? [])];
+    await Promise.all(actors.map(({ ref }) => this.#system.stop(ref, { drain })));
+  }
+
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.#actors.keys()].map((key) => this.stop(key, false)));
+  }
+
+  close(): void {
+    this.#unsubscribe();
+  }
+}
