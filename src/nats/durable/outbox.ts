@@ -1,5 +1,5 @@
 import {
-  address,
+  type Address,
   type ClockTimer,
   createDeliveryError,
   createMessage,
@@ -29,6 +29,7 @@ export interface Stored {
 export interface Waiting {
   /** The name or the address of its receiver. */
   readonly receiver: string;
+  readonly to: Address;
   /** As JSON. */
   readonly text: string;
   readonly bytes: number;
@@ -265,8 +266,8 @@ export class Outbox {
     this.#settle(held, err(error));
   }
 
-  #messageOf({ receiver, operation, payload }: Held): Message {
-    return createMessage(address(receiver), operation, payload);
+  #messageOf({ to, operation, payload }: Held): Message {
+    return createMessage(to, operation, payload);
   }
 
   #settle(held: Held, result: Result<Stored, DeliveryError>): void {

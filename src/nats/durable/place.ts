@@ -1,4 +1,4 @@
-import { address } from "../../index";
+import { type Address, address } from "../../index";
 import type { Connection } from "../connection";
 import { shardOf } from "../shards";
 import { tokenOf } from "../subjects";
@@ -29,7 +29,11 @@ export const placeOfName = (receiver: string): Place => {
   return { receiver, tokens: [tokenOf(receiver)] };
 };
 
-export const placeOfId = ({ cluster }: Connection, { name }: DurableKind, id: string): Place => ({
+export const placeOfId = (
+  { cluster }: Connection,
+  { name }: DurableKind,
+  id: string,
+): Place & { readonly receiver: Address } => ({
   receiver: address(`${cluster}/${name}/${id}`),
   tokens: [name, tokenOf(id)],
 });

@@ -1,4 +1,5 @@
 import {
+  type Address,
   type AskArgs,
   type Asked,
   address,
@@ -80,7 +81,7 @@ export function durableRef<Signatures>(
   if (typeof protocol?.operations !== "object") {
     throw new TypeError(`The protocol of durable sends to ${address(receiver)} is what defineProtocol() returned.`);
   }
-  const way = { place: placeOfName(receiver), receiver, id: undefined };
+  const way = { place: placeOfName(receiver), receiver, to: address(receiver), id: undefined };
   return new Sender(connection, way, protocol, options) as DurableRef<Signatures>; // Its tell knows no signatures.
 }
 
@@ -97,19 +98,22 @@ export function durableRefTo(
 ): DurableRef<unknown> {
   checkOptions(options, DURABLE, "durable sends", EXAMPLE);
   const { receiver } = placeOfId(connection, kind, id);
-  return new Sender(connection, { place: laneOf(kind, id), receiver, id }, kind.protocol, options);
+  return new Sender(connection, { place: laneOf(kind, id), receiver, to: receiver, id }, kind.protocol, options);
 }
 
 /** The way of messages to their receiver. */
 interface Way {
   readonly place: Place;
   readonly receiver: string;
+  /** The address of the receiver, for errors. */
+  readonly to: Address;
   /** The id in a place that ids share. */
   readonly id: string | undefined;
 }
 
 class Sender {
   readonly receiver: string;
+  readonly #to: Address;
   readonly #id: string | undefined;
   readonly #connection: Connection;
   readonly #operations: Protocol["operations"];
@@ -120,11 +124,12 @@ class Sender {
 
   constructor(
     connection: Connection,
-    { place, receiver, id }: Way,
+    { place, receiver, to, id }: Way,
     { operations }: Protocol,
     { level = "stored", serversSync = false, capacity = DEFAULT_CAPACITY }: DurableOptions,
   ) {
     this.receiver = receiver;
+    this.#to = to;
     this.#id = id;
     this.#connection = connection;
     this.#operations = operations;
@@ -139,7 +144,7 @@ class Sender {
     const [payload, options = {}] = operation?.hasPayload === false ? [undefined, args[0]] : [args[0], args[1]];
     checkOptions<DurableTellOptions>(options, DURABLE_TELL, "a durable send", "{ timeout: 1_000 }");
     const refused = (error: DeliveryError) => Promise.resolve(err<Stored, DeliveryError>(error));
-    const message = (): Message => createMessage(address(this.receiver), String(name), payload);
+    const message = (): Message => createMessage(this.#to, String(name), payload);
     if (operation === undefined || operation.isStream)
       return refused(createDeliveryError("unknown-operation", message()));
     if (this.#connection.isClosed) {
@@ -160,6 +165,7 @@ class Sender {
     if (bytes > limit) return refused(createDeliveryError("payload-too-large", message(), limit));
     return this.#outbox.add({
       receiver: this.receiver,
+      to: this.#to,
       text,
       bytes,
       id,
