@@ -9,6 +9,8 @@ export interface Place {
   readonly receiver: string;
   /** The tokens of its subjects. Those of names are one, and those of ids and lanes are two. */
   readonly tokens: readonly string[];
+  /** True where its delayed messages are taken from, once their time has come. */
+  readonly isLater?: boolean;
 }
 
 /** A name over the cluster whose ids take durable messages. */
@@ -52,10 +54,18 @@ export const allLanes = (kind: DurableKind): readonly Place[] =>
 
 const lanesOf = ({ shards }: DurableKind): number => Math.min(shards, MOST_LANES);
 
-/** The name of its consumer, and its key in a bucket. */
-export const keyOfPlace = ({ tokens }: Place): string => tokens.join("");
+/** The place of the delayed messages to the same receiver. */
+export const laterOf = (place: Place): Place => ({ ...place, isLater: true });
 
-export const subjectOf = (connection: Connection, { tokens }: Place): string =>
-  connection.subject("durable", ...tokens);
+/** The name of its consumer, and its key in a bucket. No token has `==` in it. */
+export const keyOfPlace = ({ tokens, isLater }: Place): string => `${tokens.join("")}${isLater ? "==later" : ""}`;
+
+export const subjectOf = (connection: Connection, { tokens, isLater }: Place): string =>
+  isLater ? connection.subject("later", "due", ...tokens) : connection.subject("durable", ...tokens);
+
+/** The subject under which one delayed message waits: each has its own, since a second one of the same subject would replace it. */
+export const waitingSubject = (connection: Connection): string =>
+  connection.subject("later", "waiting", crypto.randomUUID());
+
 export const deadSubjectOf = (connection: Connection, { tokens }: Place): string =>
   connection.subject("dead", ...tokens);

@@ -5,9 +5,9 @@ import { type Batch, readBatch } from "./batch";
 import { keepDeadLetter } from "./dead-letters";
 import { Handling, type HandlingOptions, type TargetOf } from "./handling";
 import { DURABLE_RECEIVER, type DurableReceiverOptions } from "./options";
-import { keyOfPlace, type Place, placeOfName, subjectOf } from "./place";
+import { keyOfPlace, laterOf, type Place, placeOfName, subjectOf } from "./place";
 import { Positions } from "./position";
-import { forget, openStore, type Store } from "./store";
+import { forget, NoSchedules, openStore, type Store } from "./store";
 
 /** An actor that takes durable messages. */
 export interface DurableReceiver extends AsyncDisposable {
@@ -57,7 +57,16 @@ export async function openAt(
   const settings = { attempts: 5, backoff: 100, handlerTimeout: 60_000, ackWait: 5_000, ...options };
   const made = new Receiver(connection, place, targetOf, settings);
   await made.open();
-  return made;
+  const later = new Receiver(connection, laterOf(place), targetOf, settings);
+  try {
+    await later.open();
+  } catch (thrown) {
+    if (thrown instanceof NoSchedules) return made; // Then nobody can send delayed messages.
+    await made.close();
+    throw thrown;
+  }
+  const close = async (): Promise<void> => void (await Promise.all([made.close(), later.close()]));
+  return { receiver: place.receiver, close, [Symbol.asyncDispose]: close };
 }
 
 class Receiver implements DurableReceiver {
@@ -117,7 +126,7 @@ class Receiver implements DurableReceiver {
    */
   async #openConsumer(): Promise<void> {
     const connection = this.#connection;
-    const store = await openStore(connection);
+    const store = await openStore(connection, this.#place.isLater);
     const { AckPolicy } = connection.sdk.jetstream;
     const name = keyOfPlace(this.#place);
     const info = await store.jsm.consumers.add(store.name, {
@@ -258,7 +267,7 @@ class Receiver implements DurableReceiver {
   /** Gives up something that cannot be read, such as a message of a later version. */
   async #refuse(store: Store, message: JsMsg, thrown: unknown): Promise<void> {
     const letter = {
-      id: String(message.seq),
+      id: `${this.#place.isLater ? "later-" : ""}${message.seq}`,
       from: "",
       reason: "unreadable",
       message: String(thrown),

@@ -153,7 +153,7 @@ class Sender {
     if (this.#outbox.size >= this.#capacity) {
       return refused(createDeliveryError("mailbox-full", message(), this.#capacity));
     }
-    const { timeout = 5_000, id, metadata } = options;
+    const { timeout = 5_000, id, delay, metadata } = options;
     const written = writeJson({ o: name, i: this.#id, p: payload, m: metadata });
     if (written.isErr()) {
       const path = written.error.path.replace(/^\/p(?=\/|$)/, "");
@@ -169,6 +169,7 @@ class Sender {
       text,
       bytes,
       id,
+      at: delay === undefined ? undefined : this.#connection.system.clock.wallTime() + delay,
       timeout,
       level: this.#level,
       serversSync: this.#serversSync,
