@@ -94,7 +94,14 @@ class Receiver implements DurableReceiver {
     this.#connection = connection;
     this.#targetOf = targetOf;
     this.#options = options;
-    this.#forgetClose = connection.onClose(() => this.close());
+    const forgetClose = connection.onClose(() => this.close());
+    const forgetReconnected = connection.system.events.subscribe(({ kind }) => {
+      if (kind === "nats:reconnected") this.#pullNoMore(); // Then `#run` pulls anew.
+    });
+    this.#forgetClose = () => {
+      forgetClose();
+      forgetReconnected();
+    };
   }
 
   /** Opens the consumer, and begins to pull. */
@@ -147,7 +154,15 @@ class Receiver implements DurableReceiver {
       idle_heartbeat: HEARTBEAT,
       abort_on_missing_resource: true,
     });
+    void this.#pullAnewWhenDeaf(this.#messages);
     if (this.#isClosing) this.#pullNoMore();
+  }
+
+  /** The library (`@nats-io/jetstream` 3) asks once whether a silent consumer is there. Where that has no leader just then, it is deaf for 30 s or more. */
+  async #pullAnewWhenDeaf(messages: ConsumerMessages): Promise<void> {
+    for await (const { type } of messages.status()) {
+      if (type === "heartbeats_missed" && messages === this.#messages) this.#pullNoMore(); // Then `#run` pulls anew.
+    }
   }
 
   /** What is on its way arrives before the end of the pull. `stop` would drop it, so that nobody had it until its `ackWait` is over. */
