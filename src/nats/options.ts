@@ -49,7 +49,8 @@ export interface ClusterOptions {
   readonly replicas?: number;
   /**
    * The most bytes of durable messages that wait, on each server that keeps them. Further ones are refused as `unreachable` until some are handled. All nodes have
-   * the same. Default: no limit but that of the servers (`max_file`). Once that one is reached, no node can renew its lease either, so set this to less.
+   * the same. Default: no limit but that of the servers (`max_file`). Once that one is reached, no node can renew its lease either, so set this to less. Delayed messages and
+   * dead letters are not counted.
    */
   readonly durableBytes?: number;
 }

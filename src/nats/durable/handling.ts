@@ -190,7 +190,8 @@ export class Handling {
   }
 
   get #id(): string {
-    return `${this.#delivered.sequence}.${this.#done}`;
+    const { isLater } = this.#parts.place; // The numbers of another stream.
+    return `${isLater ? "later-" : ""}${this.#delivered.sequence}.${this.#done}`;
   }
 
   #targetOf({ i }: Entry): Target | Error {

@@ -35,6 +35,12 @@ export interface DurableTellOptions {
   readonly id?: string;
   /** Data beside the payload, which must be JSON: the handler's `ctx.metadata`. Default: none. */
   readonly metadata?: Metadata;
+  /**
+   * Milliseconds after which the message is handed to its receiver, from 1 to a year. It is stored now, and is not in the order of its sender's other messages.
+   * This machine's clock says when that is, and those of the servers when it has come. Needs servers of NATS 2.12 or later: others refuse it as `unreachable`.
+   * An `id` is known among delayed messages alone. Default: none, at once.
+   */
+  readonly delay?: number;
 }
 
 /** The options of a receiver of durable messages. */
@@ -78,6 +84,7 @@ export const DURABLE: OptionChecks<DurableOptions> = {
 export const DURABLE_TELL: OptionChecks<DurableTellOptions> = {
   timeout: option.whole(1, 60_000),
   id: option.text,
+  delay: option.whole(1, 366 * 24 * 3_600_000),
   metadata: option.rule(
     "is a plain object",
     (value) => typeof value === "object" && value !== null && !Array.isArray(value),

@@ -1,4 +1,5 @@
 import {
+  type Address,
   type ClockTimer,
   createDeliveryError,
   createMessage,
@@ -11,8 +12,8 @@ import {
 import type { Connection } from "../connection";
 import { BATCH_OVERHEAD, writeBatch } from "./batch";
 import type { DurableLevel } from "./options";
-import { addressOf, keyOfPlace, type Place, subjectOf } from "./place";
-import { forget, isNoRoom, levelOf, noRoom, openStore, type Store } from "./store";
+import { keyOfPlace, laterOf, type Place, subjectOf, waitingSubject } from "./place";
+import { forget, isNoRoom, levelOf, NoSchedules, noRoom, openStore, type Store } from "./store";
 
 /** A durable message that JetStream has. */
 export interface Stored {
@@ -28,11 +29,14 @@ export interface Stored {
 export interface Waiting {
   /** The name or the address of its receiver. */
   readonly receiver: string;
+  readonly to: Address;
   /** As JSON. */
   readonly text: string;
   readonly bytes: number;
   /** The name that its sender gave it: it is stored alone then. */
   readonly id: string | undefined;
+  /** The time at which it is handed in, in milliseconds since 1970; undefined for at once. */
+  readonly at: number | undefined;
   readonly timeout: number;
   readonly level: DurableLevel;
   readonly serversSync: boolean;
@@ -61,6 +65,9 @@ const SILENT = 2;
 
 const LEVELS: readonly DurableLevel[] = ["stored", "replicated", "synced"];
 
+/** True for a message that shares no batch. */
+const isAlone = ({ id, at }: Waiting): boolean => id !== undefined || at !== undefined;
+
 /** True where nobody knows whether the try was stored. */
 const isNoAnswer = (thrown: unknown): boolean => thrown instanceof Error && thrown.name === "TimeoutError";
 
@@ -78,6 +85,7 @@ export class Outbox {
   readonly #connection: Connection;
   readonly #key: string;
   readonly #subject: string;
+  readonly #laterSubject: string;
   #waiting: Held[] = [];
   #underWay: readonly Held[] = [];
   #isSending = false;
@@ -92,6 +100,7 @@ export class Outbox {
     this.#connection = connection;
     this.#key = keyOfPlace(place);
     this.#subject = subjectOf(connection, place);
+    this.#laterSubject = subjectOf(connection, laterOf(place));
   }
 
   get size(): number {
@@ -133,10 +142,10 @@ export class Outbox {
     if (first === undefined) return [];
     let [count, bytes] = [1, first.bytes];
     const most = Math.min(LARGE_BATCH, largestEntry(this.#connection));
-    if (first.id === undefined) {
+    if (!isAlone(first)) {
       for (; count < MOST_IN_BATCH; count++) {
         const held = this.#waiting[count];
-        if (held === undefined || held.id !== undefined || bytes + held.bytes + 1 > most) break;
+        if (held === undefined || isAlone(held) || bytes + held.bytes + 1 > most) break;
         bytes += held.bytes + 1;
       }
     }
@@ -148,11 +157,13 @@ export class Outbox {
     const connection = this.#connection;
     const texts = batch.map((held) => held.text);
     const msgID = this.#nameOf(batch);
+    const schedule = this.#scheduleOf(batch);
+    const subject = schedule === undefined ? this.#subject : waitingSubject(connection);
     let isUnanswered = false;
     let silent = 0;
     while (batch.some((held) => !held.isSettled)) {
       try {
-        const store = await openStore(connection);
+        const store = await openStore(connection, schedule !== undefined);
         for (const held of batch) this.#checkLevel(held, store);
         const left = Math.max(...batch.map((held) => held.deadline)) - connection.system.clock.monotonicTime();
         if (left <= 0) {
@@ -162,9 +173,10 @@ export class Outbox {
         if (batch.every((held) => held.isSettled)) return;
         for (const held of batch) held.isSent = true;
         const timeout = Math.max(1, Math.min(TRY_WITHIN, left));
-        const { seq, duplicate } = await store.js.publish(this.#subject, writeBatch(connection.node, texts), {
+        const { seq, duplicate } = await store.js.publish(subject, writeBatch(connection.node, texts), {
           msgID,
           timeout,
+          ...(schedule !== undefined && { schedule }),
         });
         this.#refusal = undefined;
         this.#isMute = false;
@@ -179,7 +191,7 @@ export class Outbox {
         for (const held of batch) held.isSent = isUnanswered;
         const isFull = isNoRoom(thrown);
         this.#refusal = isFull ? noRoom(connection, thrown) : thrown;
-        if (connection.isClosed || isFull) {
+        if (connection.isClosed || isFull || thrown instanceof NoSchedules) {
           for (const held of batch) this.#giveUp(held, this.#refusal);
           return;
         }
@@ -191,6 +203,12 @@ export class Outbox {
         await this.#pause();
       }
     }
+  }
+
+  /** The time at which a delayed message is handed in. The batch is that message alone. */
+  #scheduleOf([first]: readonly Held[]): { specification: Date; target: string } | undefined {
+    if (first?.at === undefined) return undefined;
+    return { specification: new Date(first.at), target: this.#laterSubject };
   }
 
   #nameOf(batch: readonly Held[]): string {
@@ -264,8 +282,8 @@ export class Outbox {
     this.#settle(held, err(error));
   }
 
-  #messageOf({ receiver, operation, payload }: Held): Message {
-    return createMessage(addressOf(receiver), operation, payload);
+  #messageOf({ to, operation, payload }: Held): Message {
+    return createMessage(to, operation, payload);
   }
 
   #settle(held: Held, result: Result<Stored, DeliveryError>): void {

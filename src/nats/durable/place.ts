@@ -1,4 +1,4 @@
-import { type Address, address, isAddress } from "../../index";
+import { type Address, address } from "../../index";
 import type { Connection } from "../connection";
 import { shardOf } from "../shards";
 import { tokenOf } from "../subjects";
@@ -9,10 +9,9 @@ export interface Place {
   readonly receiver: string;
   /** The tokens of its subjects. Those of names are one, and those of ids and lanes are two. */
   readonly tokens: readonly string[];
+  /** True where its delayed messages are taken from, once their time has come. */
+  readonly isLater?: boolean;
 }
-
-/** The address of a receiver as users know it. That of an id is one already. */
-export const addressOf = (receiver: string): Address => (isAddress(receiver) ? receiver : address(receiver));
 
 /** A name over the cluster whose ids take durable messages. */
 export interface DurableKind {
@@ -32,7 +31,11 @@ export const placeOfName = (receiver: string): Place => {
   return { receiver, tokens: [tokenOf(receiver)] };
 };
 
-export const placeOfId = ({ cluster }: Connection, { name }: DurableKind, id: string): Place => ({
+export const placeOfId = (
+  { cluster }: Connection,
+  { name }: DurableKind,
+  id: string,
+): Place & { readonly receiver: Address } => ({
   receiver: address(`${cluster}/${name}/${id}`),
   tokens: [name, tokenOf(id)],
 });
@@ -51,10 +54,18 @@ export const allLanes = (kind: DurableKind): readonly Place[] =>
 
 const lanesOf = ({ shards }: DurableKind): number => Math.min(shards, MOST_LANES);
 
-/** The name of its consumer, and its key in a bucket. */
-export const keyOfPlace = ({ tokens }: Place): string => tokens.join("");
+/** The place of the delayed messages to the same receiver. */
+export const laterOf = (place: Place): Place => ({ ...place, isLater: true });
 
-export const subjectOf = (connection: Connection, { tokens }: Place): string =>
-  connection.subject("durable", ...tokens);
+/** The name of its consumer, and its key in a bucket. No token has `==` in it. */
+export const keyOfPlace = ({ tokens, isLater }: Place): string => `${tokens.join("")}${isLater ? "==later" : ""}`;
+
+export const subjectOf = (connection: Connection, { tokens, isLater }: Place): string =>
+  isLater ? connection.subject("later", "due", ...tokens) : connection.subject("durable", ...tokens);
+
+/** The subject under which one delayed message waits: each has its own, since a second one of the same subject would replace it. */
+export const waitingSubject = (connection: Connection): string =>
+  connection.subject("later", "waiting", crypto.randomUUID());
+
 export const deadSubjectOf = (connection: Connection, { tokens }: Place): string =>
   connection.subject("dead", ...tokens);

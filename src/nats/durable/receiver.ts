@@ -5,9 +5,9 @@ import { type Batch, readBatch } from "./batch";
 import { keepDeadLetter } from "./dead-letters";
 import { Handling, type HandlingOptions, type TargetOf } from "./handling";
 import { DURABLE_RECEIVER, type DurableReceiverOptions } from "./options";
-import { keyOfPlace, type Place, placeOfName, subjectOf } from "./place";
+import { keyOfPlace, laterOf, type Place, placeOfName, subjectOf } from "./place";
 import { Positions } from "./position";
-import { forget, openStore, type Store } from "./store";
+import { forget, NoSchedules, openStore, type Store } from "./store";
 
 /** An actor that takes durable messages. */
 export interface DurableReceiver extends AsyncDisposable {
@@ -57,7 +57,16 @@ export async function openAt(
   const settings = { attempts: 5, backoff: 100, handlerTimeout: 60_000, ackWait: 5_000, ...options };
   const made = new Receiver(connection, place, targetOf, settings);
   await made.open();
-  return made;
+  const later = new Receiver(connection, laterOf(place), targetOf, settings);
+  try {
+    await later.open();
+  } catch (thrown) {
+    if (thrown instanceof NoSchedules) return made; // Then nobody can send delayed messages.
+    await made.close();
+    throw thrown;
+  }
+  const close = async (): Promise<void> => void (await Promise.all([made.close(), later.close()]));
+  return { receiver: place.receiver, close, [Symbol.asyncDispose]: close };
 }
 
 class Receiver implements DurableReceiver {
@@ -85,7 +94,14 @@ class Receiver implements DurableReceiver {
     this.#connection = connection;
     this.#targetOf = targetOf;
     this.#options = options;
-    this.#forgetClose = connection.onClose(() => this.close());
+    const forgetClose = connection.onClose(() => this.close());
+    const forgetReconnected = connection.system.events.subscribe(({ kind }) => {
+      if (kind === "nats:reconnected") this.#pullNoMore(); // Then `#run` pulls anew.
+    });
+    this.#forgetClose = () => {
+      forgetClose();
+      forgetReconnected();
+    };
   }
 
   /** Opens the consumer, and begins to pull. */
@@ -117,7 +133,7 @@ class Receiver implements DurableReceiver {
    */
   async #openConsumer(): Promise<void> {
     const connection = this.#connection;
-    const store = await connection.asked(() => openStore(connection));
+    const store = await connection.asked(() => openStore(connection, this.#place.isLater));
     const { AckPolicy } = connection.sdk.jetstream;
     const name = keyOfPlace(this.#place);
     const config = {
@@ -139,7 +155,15 @@ class Receiver implements DurableReceiver {
       idle_heartbeat: HEARTBEAT,
       abort_on_missing_resource: true,
     });
+    void this.#pullAnewWhenDeaf(this.#messages);
     if (this.#isClosing) this.#pullNoMore();
+  }
+
+  /** The library (`@nats-io/jetstream` 3) asks once whether a silent consumer is there. Where that has no leader just then, it is deaf for 30 s or more. */
+  async #pullAnewWhenDeaf(messages: ConsumerMessages): Promise<void> {
+    for await (const { type } of messages.status()) {
+      if (type === "heartbeats_missed" && messages === this.#messages) this.#pullNoMore(); // Then `#run` pulls anew.
+    }
   }
 
   /** What is on its way arrives before the end of the pull. `stop` would drop it, so that nobody had it until its `ackWait` is over. */
@@ -259,7 +283,7 @@ class Receiver implements DurableReceiver {
   /** Gives up something that cannot be read, such as a message of a later version. */
   async #refuse(store: Store, message: JsMsg, thrown: unknown): Promise<void> {
     const letter = {
-      id: String(message.seq),
+      id: `${this.#place.isLater ? "later-" : ""}${message.seq}`,
       from: "",
       reason: "unreadable",
       message: String(thrown),

@@ -1,4 +1,5 @@
 import {
+  type Address,
   type AskArgs,
   type Asked,
   address,
@@ -15,7 +16,7 @@ import {
 import type { Connection } from "../connection";
 import { DURABLE, DURABLE_TELL, type DurableLevel, type DurableOptions, type DurableTellOptions } from "./options";
 import { largestEntry, Outbox, type Stored } from "./outbox";
-import { addressOf, type DurableKind, keyOfPlace, laneOf, type Place, placeOfId, placeOfName } from "./place";
+import { type DurableKind, keyOfPlace, laneOf, type Place, placeOfId, placeOfName } from "./place";
 
 /** Sends messages that outlive the sender, the receiver and the connection. */
 export interface DurableRef<out Signatures> {
@@ -80,7 +81,7 @@ export function durableRef<Signatures>(
   if (typeof protocol?.operations !== "object") {
     throw new TypeError(`The protocol of durable sends to ${address(receiver)} is what defineProtocol() returned.`);
   }
-  const way = { place: placeOfName(receiver), receiver, id: undefined };
+  const way = { place: placeOfName(receiver), receiver, to: address(receiver), id: undefined };
   return new Sender(connection, way, protocol, options) as DurableRef<Signatures>; // Its tell knows no signatures.
 }
 
@@ -97,19 +98,22 @@ export function durableRefTo(
 ): DurableRef<unknown> {
   checkOptions(options, DURABLE, "durable sends", EXAMPLE);
   const { receiver } = placeOfId(connection, kind, id);
-  return new Sender(connection, { place: laneOf(kind, id), receiver, id }, kind.protocol, options);
+  return new Sender(connection, { place: laneOf(kind, id), receiver, to: receiver, id }, kind.protocol, options);
 }
 
 /** The way of messages to their receiver. */
 interface Way {
   readonly place: Place;
   readonly receiver: string;
+  /** The address of the receiver, for errors. */
+  readonly to: Address;
   /** The id in a place that ids share. */
   readonly id: string | undefined;
 }
 
 class Sender {
   readonly receiver: string;
+  readonly #to: Address;
   readonly #id: string | undefined;
   readonly #connection: Connection;
   readonly #operations: Protocol["operations"];
@@ -120,11 +124,12 @@ class Sender {
 
   constructor(
     connection: Connection,
-    { place, receiver, id }: Way,
+    { place, receiver, to, id }: Way,
     { operations }: Protocol,
     { level = "stored", serversSync = false, capacity = DEFAULT_CAPACITY }: DurableOptions,
   ) {
     this.receiver = receiver;
+    this.#to = to;
     this.#id = id;
     this.#connection = connection;
     this.#operations = operations;
@@ -139,7 +144,7 @@ class Sender {
     const [payload, options = {}] = operation?.hasPayload === false ? [undefined, args[0]] : [args[0], args[1]];
     checkOptions<DurableTellOptions>(options, DURABLE_TELL, "a durable send", "{ timeout: 1_000 }");
     const refused = (error: DeliveryError) => Promise.resolve(err<Stored, DeliveryError>(error));
-    const message = (): Message => createMessage(addressOf(this.receiver), String(name), payload);
+    const message = (): Message => createMessage(this.#to, String(name), payload);
     if (operation === undefined || operation.isStream)
       return refused(createDeliveryError("unknown-operation", message()));
     if (this.#connection.isClosed) {
@@ -148,7 +153,7 @@ class Sender {
     if (this.#outbox.size >= this.#capacity) {
       return refused(createDeliveryError("mailbox-full", message(), this.#capacity));
     }
-    const { timeout = 5_000, id, metadata } = options;
+    const { timeout = 5_000, id, delay, metadata } = options;
     const written = writeJson({ o: name, i: this.#id, p: payload, m: metadata });
     if (written.isErr()) {
       const path = written.error.path.replace(/^\/p(?=\/|$)/, "");
@@ -160,9 +165,11 @@ class Sender {
     if (bytes > limit) return refused(createDeliveryError("payload-too-large", message(), limit));
     return this.#outbox.add({
       receiver: this.receiver,
+      to: this.#to,
       text,
       bytes,
       id,
+      at: delay === undefined ? undefined : this.#connection.system.clock.wallTime() + delay,
       timeout,
       level: this.#level,
       serversSync: this.#serversSync,

@@ -27,39 +27,58 @@ export interface Store extends JetStream {
   readonly created: string;
 }
 
+/** The first servers with schedules. */
+const WITH_SCHEDULES = [2, 12] as const;
+
 /** The name of what opens the streams, for the error when JetStream is off. */
 const WHO = "cluster.durable";
 
-const stores = new WeakMap<Connection, Promise<Store>>();
+/** Servers without schedules: they keep no delayed messages. */
+export class NoSchedules extends Error {}
+
+type Stores = { durable?: Promise<Store> | undefined; later?: Promise<Store> | undefined };
+
+const stores = new WeakMap<Connection, Stores>();
 
 /**
- * Opens the streams of a cluster, which are made where there are none.
+ * Opens the streams of a cluster, which are made where there are none: that of waiting messages, or that of delayed ones.
  *
- * @throws Error (as a rejection) where JetStream is off or refuses; the next call tries again.
+ * @throws Error (as a rejection) where JetStream is off or refuses, and NoSchedules; the next call tries again.
  */
-export function openStore(connection: Connection): Promise<Store> {
-  const known = stores.get(connection);
+export function openStore(connection: Connection, isLater = false): Promise<Store> {
+  const own = stores.get(connection) ?? {};
+  stores.set(connection, own);
+  const which = isLater ? "later" : "durable";
+  const known = own[which];
   if (known !== undefined) return known;
-  const opening = open(connection);
-  stores.set(connection, opening);
-  opening.catch(() => forget(connection, opening));
+  const opening = isLater ? openLater(connection) : open(connection);
+  own[which] = opening;
+  opening.catch(() => {
+    if (own[which] === opening) own[which] = undefined;
+  });
   return opening;
 }
 
 /** Opens the streams anew at the next call: one of them is gone. */
-export function forget(connection: Connection, store: Promise<Store> | undefined = stores.get(connection)): void {
-  if (stores.get(connection) === store) stores.delete(connection);
+export function forget(connection: Connection): void {
+  stores.delete(connection);
 }
+
+/** What all streams of a cluster have. */
+const commonOf = ({ sdk, replicas: num_replicas }: Connection) => ({
+  num_replicas,
+  storage: sdk.jetstream.StorageType.File,
+  duplicate_window: DUPLICATE_WINDOW * NANOSECONDS,
+});
 
 async function open(connection: Connection): Promise<Store> {
   const jetstream = await connection.jetstream(WHO);
-  const { sdk, replicas: num_replicas, durableBytes } = connection;
-  const { RetentionPolicy, DiscardPolicy, StorageType } = sdk.jetstream;
+  const { sdk, durableBytes } = connection;
+  const { RetentionPolicy, DiscardPolicy } = sdk.jetstream;
   const name = connection.named("durable");
   const deadName = connection.named("dead");
-  const common = { num_replicas, storage: StorageType.File, duplicate_window: DUPLICATE_WINDOW * NANOSECONDS };
   const waiting = await ensure(jetstream, {
-    ...common,
+    ...commonOf(connection),
     name,
     subjects: [connection.subject("durable", ">")],
     retention: RetentionPolicy.Workqueue, // A message that was handled is removed.
@@ -67,7 +86,7 @@ async function open(connection: Connection): Promise<Store> {
     ...(durableBytes !== undefined && { max_bytes: durableBytes }),
   });
   await ensure(jetstream, {
-    ...common,
+    ...commonOf(connection),
     name: deadName,
     subjects: [connection.subject("dead", ">")],
     max_age: DEAD_KEPT * NANOSECONDS,
@@ -78,6 +97,30 @@ async function open(connection: Connection): Promise<Store> {
     );
   }
   return { ...jetstream, name, deadName, replicas: waiting.config.num_replicas, created: waiting.created };
+}
+
+/**
+ * Delayed messages have a stream of their own: one with schedules cannot refuse when it is full (`discard: new`), as that of waiting messages does. It has no
+ * limit of its own, so nothing in it is discarded.
+ */
+async function openLater(connection: Connection): Promise<Store> {
+  const { deadName, ...jetstream } = await openStore(connection); // Its dead letters are those of the same stream.
+  const { RetentionPolicy } = connection.sdk.jetstream;
+  const { version = "", server_name: server = "the server" } = connection.nc.info ?? {};
+  const refusal = `a delayed message needs servers of NATS ${WITH_SCHEDULES.join(".")} or later, and ${server} is ${version}: install a later one, or send the message when its time has come`;
+  const [major = 0, minor = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
+  if (major < WITH_SCHEDULES[0] || (major === WITH_SCHEDULES[0] && minor < WITH_SCHEDULES[1]))
+    throw new NoSchedules(refusal);
+  const name = connection.named("later");
+  const { config, created } = await ensure(jetstream, {
+    ...commonOf(connection),
+    name,
+    subjects: [connection.subject("later", ">")],
+    retention: RetentionPolicy.Workqueue,
+    allow_msg_schedules: true,
+  });
+  if (config.allow_msg_schedules !== true) throw new NoSchedules(refusal); // The server that leads is older.
+  return { ...jetstream, name, deadName, replicas: config.num_replicas, created };
 }
 
 /** Makes a stream. One that is there may have other limits: its owner has set them, unless this cluster states them. */

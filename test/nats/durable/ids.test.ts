@@ -222,6 +222,25 @@ describe.skipIf(!hasNats)("a durable send to the actor for an id", () => {
     expect(refused.message).toContain("@(shop/shop/a)");
   });
 
+  test("is refused with its reason, and the address of the actor", async () => {
+    const { url } = await server({ config: "max_payload: 4096" });
+    await using one = await node("node-1", url);
+    const only = await one.cluster.singleton("shop", Orders, undefined, { durable: true });
+    const orders = one.cluster.durable(only, { level: "replicated", capacity: 1 });
+    const untyped = orders.tell.bind(orders) as (name: string, payload?: unknown) => ReturnType<typeof orders.tell>;
+    const sent = [
+      untyped("plaice"),
+      untyped("place", { id: 7n }),
+      untyped("place", { id: "x".repeat(4_000) }),
+      untyped("place", { id: "a" }), // The level is not there.
+      untyped("place", { id: "b" }),
+    ];
+    const errors = (await Promise.all(sent)).map((each) => (each.isErr() ? each.error : undefined));
+    const kinds = ["unknown-operation", "invalid-payload", "payload-too-large", "unreachable", "mailbox-full"];
+    expect(errors.map((error) => error?.kind)).toEqual(kinds as never);
+    for (const error of errors) expect(error?.message).toContain(only.address);
+  });
+
   test("is refused at once for a name that takes none, and for an actor of this node alone", async () => {
     const { url } = await server();
     await using one = await node("node-1", url);

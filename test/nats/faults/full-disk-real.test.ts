@@ -57,10 +57,11 @@ describe.skipIf(!mayMount)("durable sends to a server whose disk is full", () =>
     fillDisk(join(disk, "ballast"));
     const told = event(one.system, "error");
     const lost = await orders.tell("place", { id: "x".repeat(100_000) });
-    expect(lost.isErr() && lost.error.kind).toBe("timeout"); // The server says nothing.
-    expect(JSON.stringify((await told).detail)).toMatch(
-      /ENVOI_shop_durable answers, and stores nothing.*start that server anew/,
-    );
+    if (lost.isErr() && lost.error.kind === "timeout") {
+      expect(JSON.stringify((await told).detail)).toMatch(
+        /ENVOI_shop_durable answers, and stores nothing.*start that server anew/,
+      );
+    } else expect(lost.isErr() && lost.error.message).toContain("no room"); // A server before 2.14 says so.
     rmSync(join(disk, "ballast"));
     await nats.kill();
     await nats.restart();

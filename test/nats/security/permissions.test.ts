@@ -71,6 +71,8 @@ describe.skipIf(!hasNats)("nodes whose users may do what the guide gives them", 
     await Promise.all([orders.tell("place", { id: "a", poison: true }), orders.tell("place", { id: "b" })]);
     await letter;
     await actor.calls(3);
+    expect((await orders.tell("place", { id: "later" }, { delay: 1 })).isOk()).toBe(true);
+    await actor.calls(4);
     const letters = await one.cluster.deadLetters("orders");
     expect(letters).toMatchObject([{ from: "node-1", payload: { id: "a" } }]);
     for (const each of letters) await one.cluster.deleteDeadLetter(each);
