@@ -32,6 +32,8 @@ export type NodeName = (typeof NODES)[number];
 const BEHIND_PROXIES = "c";
 /** For the addresses that servers tell of each other: nobody is there, so that a node stays behind its proxies. */
 export const NOWHERE = 'client_advertise: "127.0.0.1:9"';
+/** The time until a stall is taken for one, in milliseconds: no trouble takes so long, on a busy machine either. */
+const STALLED = 120_000;
 const quiet = { hookTimeout: 60_000, logger: { warn() {}, error() {} } };
 
 export class Chaos {
@@ -129,13 +131,22 @@ export class Chaos {
     this.#news = Promise.withResolvers();
   }
 
-  /** Resolves once it holds. Rejects once all is closed, such as after a test that took too long. */
+  /** Resolves once it holds. Rejects when it does not for so long that it never will. */
   async until(holds: () => boolean): Promise<void> {
-    for (;;) {
-      if (this.#isClosed) throw new Error(`${this.#name} is closed.`);
-      this.#noted.read();
-      if (holds()) return;
-      await this.#news.promise;
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      this.#tell();
+    }, STALLED);
+    try {
+      for (;;) {
+        if (this.#isClosed || isLate) throw new Error(`${this.#name} stands still.`);
+        this.#noted.read();
+        if (holds()) return;
+        await this.#news.promise;
+      }
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -222,8 +233,9 @@ export class Chaos {
   async end(node: NodeName): Promise<void> {
     const child = this.#child(node);
     child.stdin.end();
-    const code = await child.exited;
-    if (code !== 0) throw new Error(`Node ${node} ended with ${child.signalCode ?? code}.`);
+    void child.exited.then(() => this.#tell());
+    await this.until(() => child.exitCode !== null || child.signalCode !== null);
+    if (child.exitCode !== 0) throw new Error(`Node ${node} ended with ${child.signalCode ?? child.exitCode}.`);
   }
 
   /** Sends a message whose handler kills its node, and gives that node once it is dead. */

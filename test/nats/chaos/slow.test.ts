@@ -76,7 +76,8 @@ describe.skipIf(!hasNats || !isLong)("a node that takes messages slower than the
     expect(numbers).toEqual([...new Set(numbers)].sort((one, other) => one - other));
     const taken = new Set(numbers);
     expect(taken.size).toBeLessThan(MESSAGES);
-    expect(told.has("nats:gap") || told.has("nats:gone")).toBe(true);
+    // A round that its sender began anew, because a text came to nobody, ends the asks in it as timeout, and has no gap.
+    expect(told.has("nats:gap") || told.has("nats:gone") || [...ended.values()].includes("timeout")).toBe(true);
     for (const [number, outcome] of ended) {
       if (outcome === "ok") expect(taken).toContain(number);
       else if (outcome === "unreachable") expect(taken).not.toContain(number);
