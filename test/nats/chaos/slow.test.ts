@@ -36,9 +36,9 @@ describe.skipIf(!hasNats || !isLong)("a node that takes messages slower than the
   test("is cut off by its server and told so; what was lost is a gap or a timeout, what comes is in order, and nothing durable is lost", async () => {
     const { url } = await server({ config: "max_pending: 1MB\nmax_payload: 256KB" });
     folder = mkdtempSync(join(tmpdir(), "envoi-slow-"));
-    const file = join(folder, "lines");
+    const [file, go] = [join(folder, "lines"), join(folder, "go")];
     const program = join(import.meta.dir, "..", "programs", "slow-node.ts");
-    child = Bun.spawn([process.execPath, program, url, file], { stdio: ["pipe", "pipe", "inherit"] });
+    child = Bun.spawn([process.execPath, program, url, file, go], { stdio: ["pipe", "pipe", "inherit"] });
     await child.stdout.getReader().read(); // It is ready.
     const system = createSystem({ hookTimeout: 60_000, logger: { warn() {}, error() {} } });
     const cluster = await connectCluster(system, { servers: url, name: "slow", node: "fast" });
@@ -57,6 +57,9 @@ describe.skipIf(!hasNats || !isLong)("a node that takes messages slower than the
       }
       if (number % TURN === 0) await new Promise((resolve) => setImmediate(resolve));
     }
+    // The server has all of them by now, and has cut the node off.
+    expect((await orders.tell("place", { id: `o-${DURABLE}` }, { timeout: 60_000 })).isOk()).toBe(true);
+    await Bun.write(go, "");
     const ended = new Map<number, string>();
     for (const [number, outcome] of outcomes) ended.set(number, await outcome);
     expect((await Promise.all(stored)).every((each) => each.isOk())).toBe(true);
@@ -67,7 +70,6 @@ describe.skipIf(!hasNats || !isLong)("a node that takes messages slower than the
         .trim()
         .split("\n")
         .map((line) => JSON.parse(line));
-    await orders.tell("place", { id: `o-${DURABLE}` });
     while (!lines().some(({ order }) => order === `o-${DURABLE}`)) await log.ask("take", { number: -1, filling: "" });
     const seen = lines();
     const told = new Set(seen.map(({ kind }) => kind));
