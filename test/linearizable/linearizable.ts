@@ -56,6 +56,8 @@ interface Position<State> {
   readonly ahead: readonly number[];
   /** The calls without an answer that have taken effect, ascending. */
   readonly used: readonly number[];
+  /** True where all answered calls were tried: calls without an answer are next. Most never come to that. */
+  readonly isRest?: boolean;
 }
 
 function checkKey<State extends string | number, Input, Output>(
@@ -69,22 +71,26 @@ function checkKey<State extends string | number, Input, Output>(
   const open: Position<State>[] = [{ state: model.initial, low: 0, ahead: [], used: [] }];
   let furthest: Omit<Refusal<Input, Output>, "key"> = { explained: -1, stuck: [] };
   for (let position = open.pop(); position !== undefined; position = open.pop()) {
-    const { state, low, ahead, used } = position;
+    const { state, low, ahead, used, isRest } = position;
     if (low === answered.length) return null;
+    const { next, horizon } = nextCalls(answered, low, ahead);
+    if (isRest) {
+      for (const [index, call] of unanswered.entries()) {
+        if (call.start > horizon) break;
+        if (used.includes(index)) continue;
+        const after = model.step(state, call.input);
+        // A call that changes nothing, and whose answer nobody saw, explains nothing.
+        if (after.state !== state) open.push({ state: after.state, low, ahead, used: insert(used, index) });
+      }
+      continue;
+    }
     const memo = `${low}|${ahead}|${used}|${state}`;
     if (seen.has(memo)) continue;
     seen.add(memo);
-    const { next, horizon } = nextCalls(answered, low, ahead);
     const explained = low + ahead.length;
     if (explained > furthest.explained)
       furthest = { explained, stuck: next.map((index) => answered[index] as Call<Input, Output>) };
-    for (const [index, call] of unanswered.entries()) {
-      if (call.start > horizon) break;
-      if (used.includes(index)) continue;
-      const after = model.step(state, call.input);
-      // A call that changes nothing, and whose answer nobody saw, explains nothing.
-      if (after.state !== state) open.push({ ...position, state: after.state, used: insert(used, index) });
-    }
+    open.push({ ...position, isRest: true });
     for (const index of next) {
       const call = answered[index] as Call<Input, Output>; // The index comes from this list.
       const after = model.step(state, call.input);

@@ -28,6 +28,8 @@ const PULLED = 2;
 /** The longest time until what is on its way to a receiver that closes has arrived, in milliseconds. */
 const DRAINED_WITHIN = 2_000;
 const NANOSECONDS = 1e6;
+/** JetStream's word for a message that is still being handled. */
+const WORKING = "+WPI";
 
 /**
  * @internal Begins to hand durable messages to an actor.
@@ -304,23 +306,27 @@ class Receiver implements DurableReceiver {
   }
 }
 
-/** The right to handle a batch: the server gives it to another node once it has heard nothing for `ackWait`. */
+/**
+ * The right to handle a batch: the server gives it to another node once it has heard nothing for `ackWait`. So only a sign of life that the server has answered
+ * counts, and from the time at which it left: one that is lost on the way prolongs nothing.
+ */
 class Lease {
   readonly #connection: Connection;
   readonly #message: JsMsg;
   readonly #ackWait: number;
   #heard: number;
+  #asked: number;
   #timer: ClockTimer | undefined;
 
   constructor(connection: Connection, message: JsMsg, ackWait: number, since: number) {
     this.#connection = connection;
     this.#message = message;
     this.#ackWait = ackWait;
-    this.#heard = since;
+    this.#heard = this.#asked = since;
     this.#beat();
   }
 
-  /** True when this process stood still for too long, such as by SIGSTOP. */
+  /** True when this process stood still for too long, such as by SIGSTOP, or the server did not answer for as long. */
   get isLost(): boolean {
     return this.#connection.system.clock.monotonicTime() - this.#heard >= this.#ackWait;
   }
@@ -331,15 +337,25 @@ class Lease {
 
   #beat(): void {
     const { clock } = this.#connection.system;
-    const next = this.#heard + this.#ackWait / 3 - clock.monotonicTime();
+    const next = this.#asked + this.#ackWait / 3 - clock.monotonicTime();
     this.#timer = clock.setTimer(
       () => {
         if (this.isLost) return;
-        this.#heard = clock.monotonicTime();
-        this.#message.working();
+        this.#asked = clock.monotonicTime();
+        void this.#prolong(this.#asked);
         this.#beat();
       },
       Math.max(0, next),
     );
+  }
+
+  async #prolong(asked: number): Promise<void> {
+    try {
+      const { reply } = this.#message as JsMsg & { readonly reply: string }; // Each has one; the library's type leaves it out.
+      await this.#connection.nc.request(reply, WORKING, { timeout: this.#ackWait });
+    } catch {
+      return; // The next one may be answered.
+    }
+    if (!this.isLost) this.#heard = asked;
   }
 }

@@ -11,6 +11,8 @@ import type { Counter } from "./protocols";
 export const KEYS = ["k0", "k1", "k2", "k7", "k10", "k13"];
 /** Longer than any move of a shard on a busy machine: a call ends because of what happened, and not by its time. */
 const TIMEOUT = 60_000;
+/** The most that is added: calls whose end nobody knows hardly ever add up to what others added, which the checker would have to try. */
+const MOST = 1e6;
 /** Errors that say that the call had no effect (P17). */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set(["unreachable", "no-recipient"]);
 
@@ -21,19 +23,20 @@ type Line =
 
 /**
  * Calls random counters one after another until `isOver`: about every second call reads. The times are those of the machine's
- * clock, which all processes share (others are of one process alone), an end rounded up to the next millisecond.
+ * clock, which all processes share (others are of one process alone), an end rounded up to the next millisecond. `pause` comes between two calls.
  */
 export async function callOn(
   file: string,
   caller: string,
   ref: (id: string) => CounterRef,
   isOver: () => boolean,
+  pause?: () => Promise<void>,
 ): Promise<void> {
   const write = (line: Line): void => appendFileSync(file, `${JSON.stringify(line)}\n`);
   for (let number = 0; !isOver(); number++) {
     const id = `${caller}-${number}`;
     const key = KEYS[Math.floor(Math.random() * KEYS.length)] as string; // Below the length.
-    const input = Math.random() < 0.5 ? 0 : 1 + Math.floor(Math.random() * 9);
+    const input = Math.random() < 0.5 ? 0 : 1 + Math.floor(Math.random() * MOST);
     write({ id, key, input, start: Date.now() });
     const reply = await ref(key).ask("add", input, { timeout: TIMEOUT });
     write(
@@ -41,7 +44,7 @@ export async function callOn(
         ? { id, end: Date.now() + 1, output: reply.value }
         : { id, end: Date.now() + 1, error: reply.error.kind },
     );
-    await new Promise((resolve) => setImmediate(resolve));
+    await (pause?.() ?? new Promise((resolve) => setImmediate(resolve)));
   }
 }
 
