@@ -73,14 +73,14 @@ export class Ownership {
   /** The owner of a shard, if that is this node, and its lease holds. */
   owned(key: string): Owner | undefined {
     const owner = this.#table?.get(key);
-    return owner?.node === this.#connection.node && this.isAlive(owner) ? owner : undefined;
+    const { node, incarnation } = this.#connection;
+    const isOwn = owner?.node === node && owner.incarnation === incarnation;
+    return isOwn && this.#members.holdsLease ? owner : undefined;
   }
 
-  /** True while an owner has its lease; this node knows of its own best. */
+  /** True while an owner has its lease, as far as this node has heard. That of its own has an end before others hear of that. */
   isAlive({ node, incarnation }: Owner): boolean {
-    const own = this.#connection;
-    if (node === own.node) return incarnation === own.incarnation && this.#members.holdsLease;
-    return this.#members.has(node, incarnation);
+    return this.#members.has(node, incarnation) && (node !== this.#connection.node || this.#members.holdsLease);
   }
 
   /** True while no other node may own a shard that this one got at an epoch. */
@@ -126,7 +126,7 @@ export class Ownership {
         const best = winnerOf(candidates, kind.name, shard);
         const owner = table.get(key);
         if (owner === undefined || !this.isAlive(owner)) {
-          if (best === node) void this.#claim(key, owner);
+          if (best === node && this.owned(key) === undefined) void this.#claim(key, owner);
         } else if (this.owned(key) !== undefined && best !== undefined && best !== node && this.#moving.size < STEP) {
           void this.#move(kind, shard, key, best);
         }
