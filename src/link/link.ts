@@ -29,6 +29,8 @@ export interface Link {
   readonly waiting: number;
   /** The messages of the other side that are under way here. */
   readonly underWay: number;
+  /** The references to actors of the other side, without those for one message. */
+  readonly refs: number;
   /**
    * The reference to an actor of the other side, by the address that it has there. One for each address and protocol; it lives on over
    * `lost` and `resume`. It ends with its actor, and by `end`.
@@ -113,6 +115,10 @@ class TextLink implements Link {
 
   get underWay(): number {
     return this.#serving.size;
+  }
+
+  get refs(): number {
+    return this.#sending.refs;
   }
 
   ref<Signatures>(to: Address, protocol: Protocol<string, Signatures>): Ref<Signatures> {

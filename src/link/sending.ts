@@ -86,6 +86,11 @@ export class Sending {
     return this.#byAddress.get(at)?.to;
   }
 
+  /** The references that outlive a message. */
+  get refs(): number {
+    return this.#byTarget.size;
+  }
+
   // ——— References
 
   /** The reference to an actor of the other side. It is attached once for each address and protocol. */
@@ -194,14 +199,8 @@ export class Sending {
   #send(out: Outgoing, one: Attached): void {
     one.givenAt = 0;
     const withheldBy = this.#lostBy === null ? this.#options.withheldBy?.() : this.#lostBy.cause;
-    if (this.#lostBy !== null || withheldBy !== undefined) {
-      out.fail("unreachable", withheldBy);
-      return;
-    }
-    if (this.#room?.isFull === true) {
-      out.fail("mailbox-full", this.#room.most);
-      return;
-    }
+    if (this.#lostBy !== null || withheldBy !== undefined) return out.fail("unreachable", withheldBy);
+    if (this.#room?.isFull === true) return out.fail("mailbox-full", this.#room.most);
     const part = this.#partOf(out);
     const metadata = part === undefined ? undefined : this.#metadataOf(out);
     if (part === undefined || metadata === undefined) {

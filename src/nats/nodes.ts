@@ -166,12 +166,15 @@ export class Nodes implements PairOwner {
       this.#strangers.delete(oldest);
       if (this.leases?.isHere(oldest.node) === true) continue; // It has joined since.
       if (oldest.link.underWay > 0) this.#strangers.add(oldest);
-      else {
-        this.#pairs.delete(oldest.node);
-        oldest.end(new Error(`node "${oldest.node}" has said nothing for long`));
-      }
+      else this.#forget(oldest, new Error(`node "${oldest.node}" has said nothing for long`));
       return;
     }
+  }
+
+  #forget(pair: Pair, cause: Error): void {
+    this.#pairs.delete(pair.node);
+    this.#strangers.delete(pair);
+    pair.end(cause);
   }
 
   get knowsLeases(): boolean {
@@ -236,7 +239,11 @@ export class Nodes implements PairOwner {
     const [oldest] = this.#gone;
     if (oldest !== undefined && this.#gone.size > MOST_GONE) this.#gone.delete(oldest);
     const pair = this.#pairs.get(node);
-    pair?.left(incarnation, new Error(`node "${node}" ${why}`));
+    if (pair !== undefined) {
+      const cause = new Error(`node "${node}" ${why}`);
+      pair.left(incarnation, cause);
+      if (pair.isIdle) this.#forget(pair, cause); // There may be ever more names of nodes, as of pods.
+    }
     this.lastLeave = Math.max(this.lastLeave, revision);
   }
 

@@ -98,6 +98,12 @@ export class Pair {
     return this.#peer;
   }
 
+  /** True where nothing is lost if it is made anew for the next message. */
+  get isIdle(): boolean {
+    const { refs, waiting, underWay } = this.link;
+    return this.#peer === undefined && refs + waiting + underWay === 0;
+  }
+
   // ——— What leaves
 
   #send(text: string): boolean | "held" {
