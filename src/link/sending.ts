@@ -199,8 +199,13 @@ export class Sending {
   #send(out: Outgoing, one: Attached): void {
     one.givenAt = 0;
     const withheldBy = this.#lostBy === null ? this.#options.withheldBy?.() : this.#lostBy.cause;
-    if (this.#lostBy !== null || withheldBy !== undefined) return out.fail("unreachable", withheldBy);
-    if (this.#room?.isFull === true) return out.fail("mailbox-full", this.#room.most);
+    const isAway = this.#lostBy !== null || withheldBy !== undefined;
+    if (isAway) out.fail("unreachable", withheldBy);
+    else if (this.#room?.isFull === true) out.fail("mailbox-full", this.#room.most);
+    else this.#write(out, one);
+  }
+
+  #write(out: Outgoing, one: Attached): void {
     const part = this.#partOf(out);
     const metadata = part === undefined ? undefined : this.#metadataOf(out);
     if (part === undefined || metadata === undefined) {
