@@ -2,7 +2,7 @@ import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream";
 import { type AnyRef, type ClockTimer, checkOptions, receive } from "../../index";
 import type { Connection } from "../connection";
 import { type Batch, readBatch } from "./batch";
-import { keepDeadLetter } from "./dead-letters";
+import { firstOf, keepDeadLetter } from "./dead-letters";
 import { Handling, type HandlingOptions, type TargetOf } from "./handling";
 import { DURABLE_RECEIVER, type DurableReceiverOptions } from "./options";
 import { keyOfPlace, laterOf, type Place, placeOfName, subjectOf } from "./place";
@@ -291,7 +291,7 @@ class Receiver implements DurableReceiver {
       message: String(thrown),
       attempts: 0,
     };
-    const entry = { o: "", p: Buffer.from(message.data).toString("base64") };
+    const entry = { o: "", p: firstOf(this.#connection, message.data) };
     await keepDeadLetter(this.#connection, store, this.#place, letter, entry);
     await this.#acknowledge(message);
   }
