@@ -1,7 +1,8 @@
 import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream";
-import { type AnyRef, type ClockTimer, checkOptions, receive } from "../../index";
+import { type AnyRef, checkOptions, receive } from "../../index";
 import type { Connection } from "../connection";
 import { type Batch, readBatch } from "./batch";
+import { BatchLease } from "./batch-lease";
 import { firstOf, keepDeadLetter } from "./dead-letters";
 import { Handling, type HandlingOptions, type TargetOf } from "./handling";
 import { DURABLE_RECEIVER, type DurableReceiverOptions } from "./options";
@@ -28,8 +29,6 @@ const PULLED = 2;
 /** The longest time until what is on its way to a receiver that closes has arrived, in milliseconds. */
 const DRAINED_WITHIN = 2_000;
 const NANOSECONDS = 1e6;
-/** JetStream's word for a message that is still being handled. */
-const WORKING = "+WPI";
 
 /**
  * @internal Begins to hand durable messages to an actor.
@@ -220,7 +219,7 @@ class Receiver implements DurableReceiver {
       await this.#refuse(store, message, thrown);
       return;
     }
-    const lease = new Lease(this.#connection, message, this.#options.ackWait, since);
+    const lease = new BatchLease(this.#connection, message, this.#options.ackWait, since);
     try {
       const handling = new Handling(
         {
@@ -232,7 +231,7 @@ class Receiver implements DurableReceiver {
           options: this.#options,
         },
         { batch, sequence, isKnown: message.info.deliveryCount > 1 || this.#isFirst },
-        { isLost: () => lease.isLost, isClosing: () => this.#isClosing },
+        { isLost: () => lease.isLost, isClosing: () => this.#isClosing, lost: lease.lost },
       );
       const end = await handling.run();
       if (end === "lost") return; // Another node has it by now.
@@ -303,59 +302,5 @@ class Receiver implements DurableReceiver {
     this.#isClosing = true;
     this.#forgetClose();
     this.#pullNoMore();
-  }
-}
-
-/**
- * The right to handle a batch: the server gives it to another node once it has heard nothing for `ackWait`. So only a sign of life that the server has answered
- * counts, and from the time at which it left: one that is lost on the way prolongs nothing.
- */
-class Lease {
-  readonly #connection: Connection;
-  readonly #message: JsMsg;
-  readonly #ackWait: number;
-  #heard: number;
-  #asked: number;
-  #timer: ClockTimer | undefined;
-
-  constructor(connection: Connection, message: JsMsg, ackWait: number, since: number) {
-    this.#connection = connection;
-    this.#message = message;
-    this.#ackWait = ackWait;
-    this.#heard = this.#asked = since;
-    this.#beat();
-  }
-
-  /** True when this process stood still for too long, such as by SIGSTOP, or the server did not answer for as long. */
-  get isLost(): boolean {
-    return this.#connection.system.clock.monotonicTime() - this.#heard >= this.#ackWait;
-  }
-
-  end(): void {
-    this.#timer?.cancel();
-  }
-
-  #beat(): void {
-    const { clock } = this.#connection.system;
-    const next = this.#asked + this.#ackWait / 3 - clock.monotonicTime();
-    this.#timer = clock.setTimer(
-      () => {
-        if (this.isLost) return;
-        this.#asked = clock.monotonicTime();
-        void this.#prolong(this.#asked);
-        this.#beat();
-      },
-      Math.max(0, next),
-    );
-  }
-
-  async #prolong(asked: number): Promise<void> {
-    try {
-      const { reply } = this.#message as JsMsg & { readonly reply: string }; // Each has one; the library's type leaves it out.
-      await this.#connection.nc.request(reply, WORKING, { timeout: this.#ackWait });
-    } catch {
-      return; // The next one may be answered.
-    }
-    if (!this.isLost) this.#heard = asked;
   }
 }
