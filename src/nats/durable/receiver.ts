@@ -3,6 +3,7 @@ import { type AnyRef, checkOptions, receive } from "../../index";
 import type { Connection } from "../connection";
 import { type Batch, readBatch } from "./batch";
 import { BatchLease } from "./batch-lease";
+import { ensureConsumer } from "./consumer";
 import { firstOf, keepDeadLetter } from "./dead-letters";
 import { Handling, type HandlingOptions, type TargetOf } from "./handling";
 import { DURABLE_RECEIVER, type DurableReceiverOptions } from "./options";
@@ -48,17 +49,18 @@ export async function openReceiver(
   return await openAt(connection, place, () => target, given);
 }
 
-/** @internal Begins to hand the durable messages of a place to their targets. */
+/** @internal Begins to hand the durable messages of a place to their targets, once these are ready. */
 export async function openAt(
   connection: Connection,
   place: Place,
   targetOf: TargetOf,
   options: Partial<HandlingOptions>,
+  ready: Promise<void> = Promise.resolve(),
 ): Promise<DurableReceiver> {
   const settings = { attempts: 5, backoff: 100, handlerTimeout: 60_000, ackWait: 5_000, ...options };
-  const made = new Receiver(connection, place, targetOf, settings);
+  const made = new Receiver(connection, place, targetOf, settings, ready);
   await made.open();
-  const later = new Receiver(connection, laterOf(place), targetOf, settings);
+  const later = new Receiver(connection, laterOf(place), targetOf, settings, ready);
   try {
     await later.open();
   } catch (thrown) {
@@ -82,6 +84,8 @@ class Receiver implements DurableReceiver {
   #messages: ConsumerMessages | undefined;
   #running: Promise<void> = Promise.resolve();
   #isClosing = false;
+  /** Resolved once the targets are ready, or this receiver closes. */
+  readonly #begun = Promise.withResolvers<void>();
   /** The last batch that was handled here, in the stream of that time. A server that was killed may deliver it again. */
   #handled = { stream: "", sequence: 0 };
   /** By the monotonic clock: what comes was delivered later. */
@@ -89,7 +93,14 @@ class Receiver implements DurableReceiver {
   /** True until a batch has come: the servers may have lost the count of its deliveries when they went with a node. */
   #isFirst = false;
 
-  constructor(connection: Connection, place: Place, targetOf: TargetOf, options: HandlingOptions) {
+  constructor(
+    connection: Connection,
+    place: Place,
+    targetOf: TargetOf,
+    options: HandlingOptions,
+    ready: Promise<void>,
+  ) {
+    void ready.then(this.#begun.resolve);
     this.receiver = place.receiver;
     this.#place = place;
     this.#connection = connection;
@@ -119,6 +130,7 @@ class Receiver implements DurableReceiver {
   async close(): Promise<void> {
     if (!this.#isClosing) {
       this.#isClosing = true;
+      this.#begun.resolve();
       this.#forgetClose();
       this.#pullNoMore();
     }
@@ -136,15 +148,14 @@ class Receiver implements DurableReceiver {
     const connection = this.#connection;
     const store = await connection.asked(() => openStore(connection, this.#place.isLater));
     const { AckPolicy } = connection.sdk.jetstream;
-    const name = keyOfPlace(this.#place);
     const config = {
-      durable_name: name,
+      durable_name: keyOfPlace(this.#place),
       filter_subject: subjectOf(connection, this.#place),
       ack_policy: AckPolicy.Explicit,
       ack_wait: this.#options.ackWait * NANOSECONDS,
       max_ack_pending: 1,
     };
-    const info = await connection.asked(() => store.jsm.consumers.add(store.name, config));
+    const info = await connection.asked(() => ensureConsumer(store, config));
     this.#positions ??= await Positions.open(connection, this.#place);
     this.#isFirst = info.delivered.consumer_seq > 0 && this.#handled.stream !== store.created;
     this.#store = store;
@@ -187,6 +198,7 @@ class Receiver implements DurableReceiver {
       try {
         if (this.#messages === undefined) await this.#openConsumer();
         for await (const message of this.#messages ?? []) {
+          await this.#begun.promise;
           if (this.#isClosing) await this.#handBack(message);
           else await this.#take(message);
         }
