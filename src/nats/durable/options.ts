@@ -55,7 +55,7 @@ export interface DurableReceiverOptions {
   /**
    * Milliseconds after which the messages of a node that says nothing are delivered again, from 500: by another node, or by the same
    * one after its restart. A node that lives says so three times in that time. Once it is over, a handler that still runs has its `ctx.signal` aborted.
-   * Default: 5,000.
+   * While nodes differ, the servers keep to the longest one. Default: 5,000.
    */
   readonly ackWait?: number;
   /** Says which addresses in a payload become references, as for `receive`. Default: none. */
