@@ -279,6 +279,7 @@ class TextLink implements Link {
   }
 
   leave(): void {
+    this.#serving.leave();
     this.#unsubscribe();
   }
 

@@ -15,7 +15,7 @@ import {
   type SystemEvent,
   writeJson,
 } from "../index";
-import { mayHaveBegun, toldAsDied } from "./died";
+import { BEGUN, hadLeft, kindToTell, toldAsDied } from "./died";
 import type { Called, Exposed } from "./exposed";
 import { Code } from "./frames";
 import type { Outbox } from "./outbox";
@@ -58,6 +58,7 @@ export class Serving {
   /** The pairs of versions that the other side was told. */
   readonly #told = new Set<string>();
   #lent = 0;
+  #isLeaving = false;
   #responder: Responder;
 
   constructor(options: ServingOptions, outbox: Outbox) {
@@ -280,7 +281,8 @@ export class Serving {
       send: (frame) => this.#answer(frame),
       detailOf: (error, { metadata }, usual) => {
         if (tellsErrors && error.kind === "handler-failed") return toldOf(error.cause);
-        if (mayHaveBegun(error)) return toldAsDied(String(usual));
+        if (error.kind === "unreachable" && hadLeft(error.cause)) return toldAsDied(String(usual));
+        if (error.kind === "stopped" && error.hadBegun) return BEGUN;
         return detailWithVersions(error, metadata, usual);
       },
     });
@@ -293,7 +295,7 @@ export class Serving {
         this.#put(id, `[${Code.reply},"${id}"`, frame.payload);
         return;
       case "failure":
-        this.#fail(id, frame.error, frame.detail);
+        this.#fail(id, kindToTell(frame.error, frame.detail, this.#isLeaving), frame.detail);
         return;
       case "items":
         for (const item of frame.items) this.#put(id, `[${Code.items},"${id}"`, item, true);
@@ -341,6 +343,10 @@ export class Serving {
     const all = [this.#exposed, this.#doors, this.#otherNames, this.#early, this.#targets, this.#refused];
     for (const each of all) each.clear();
     this.#lent = 0;
+  }
+
+  leave(): void {
+    this.#isLeaving = true;
   }
 
   resume(): void {

@@ -43,8 +43,11 @@ export interface CancelledError extends Shape<"cancelled"> {
  * hands it to several workers, or a pool has itself as a worker by its address.
  */
 export interface NoRecipientError extends Shape<"no-recipient"> {}
-/** The actor stopped before it handled the message, or was abandoned while it handled it: the sentence says which. */
-export interface StoppedError extends Shape<"stopped"> {}
+/** The actor stopped before it handled the message, or was abandoned while it handled it. */
+export interface StoppedError extends Shape<"stopped"> {
+  /** True when its handler had begun: it may have had its effects. */
+  readonly hadBegun: boolean;
+}
 /** The mailbox holds `capacity` messages already. */
 export interface MailboxFullError extends Shape<"mailbox-full"> {
   readonly capacity: number;
@@ -165,6 +168,9 @@ class Delivery {
   get cause(): unknown {
     if (LostConnection.is(this.#detail)) return this.#detail.cause;
     return CAUSED.has(this.kind) ? this.#detail : undefined;
+  }
+  get hadBegun(): boolean | undefined {
+    return this.kind === "stopped" ? this.#detail !== undefined : undefined;
   }
   get capacity(): unknown {
     return this.kind === "mailbox-full" ? this.#detail : undefined;

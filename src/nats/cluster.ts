@@ -175,7 +175,8 @@ const ONE = "one";
 
 /**
  * Joins a cluster of nodes that reach each other by servers of NATS, 2.11 or later. It reconnects for ever, with backoff, and says by events of the system
- * what happens: `nats:disconnected`, `nats:reconnected`, `nats:slow-consumer`, `nats:leaving`, `nats:error` and `nats:stale`.
+ * what happens: `nats:disconnected`, `nats:reconnected`, `nats:leaving`, `nats:error` and `nats:stale`. A server cuts off a node that takes messages slower than they come, and
+ * gives it no reason: `nats:disconnected` tells it, and `nats:gap` what was lost.
  *
  * Nodes may have different versions of a protocol, as in a rolling upgrade: what fits both works. An operation that the other node does not have is `unknown-operation`, a payload that
  * its schema refuses is `invalid-payload`, and both errors name both versions (`versionOf`). Each difference is told once on both nodes by the event `nats:versions`. The

@@ -117,11 +117,6 @@ function sentenceOf(status: Status): readonly [kind: string, text: string] | und
       return ["disconnected", `the connection to ${status.server} is lost; it is tried again for ever.`];
     case "reconnect":
       return ["reconnected", `connected to ${status.server}.`];
-    case "slowConsumer":
-      return [
-        "slow-consumer",
-        `${status.pending} messages wait for ${status.sub.getSubject()}: this node takes them slower than they come.`,
-      ];
     case "ldm":
       return ["leaving", `${status.server} is about to stop.`];
     case "error":

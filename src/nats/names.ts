@@ -76,15 +76,25 @@ export class Names {
       throw thrown;
     }
     const [to, own] = [`${cluster}/${name}/`, `${cluster}/own/${name}/`];
-    this.#ends.push(system.resolve(to, (_, text) => this.#route(kind, text.slice(to.length)), { waiting }));
-    if (create === undefined) return;
-    const resolving = idle === undefined ? { waiting } : { waiting, idle };
-    this.#ends.push(
-      system.resolve(own, (at, text) => this.#openOwn(kind, at, text, text.slice(own.length)), resolving),
-    );
+    const ends: (() => void)[] = [];
+    const ready = Promise.withResolvers<void>();
+    this.#ends.push(() => ends.forEach((end) => void end()));
+    try {
+      ends.push(system.resolve(to, (_, text) => this.#route(kind, text.slice(to.length)), { waiting }));
+      if (create === undefined) return;
+      const resolving = idle === undefined ? { waiting } : { waiting, idle };
+      ends.push(system.resolve(own, (at, text) => this.#openOwn(kind, at, text, text.slice(own.length)), resolving));
+      // Before the members hear of it: lanes that fail leave nothing behind.
+      const refOf = (id: string) => this.ref(name, id, protocol);
+      if (kind.isDurable) await openLanes(this.#connection, kind, refOf, options, ready.promise);
+    } catch (thrown) {
+      for (const end of ends.splice(0)) end();
+      this.#kinds.delete(name);
+      throw thrown;
+    }
     await this.#members.serve(name, servedAs(protocol, shards));
+    ready.resolve();
     this.#ownership.changed();
-    if (kind.isDurable) await openLanes(this.#connection, kind, (id) => this.ref(name, id, protocol), options);
   }
 
   /** The name over the cluster and the id that an address is of; undefined for any other address. */

@@ -54,7 +54,6 @@ export class Nodes implements PairOwner {
     const { nc, node, system, lease } = this.connection;
     const decoder = new TextDecoder();
     const texts = nc.subscribe(this.connection.subject("to", node, "*"), {
-      slow: 10_000,
       callback: (error, message) => {
         if (error !== null) return;
         const from = message.subject.slice(message.subject.lastIndexOf(".") + 1);

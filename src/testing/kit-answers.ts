@@ -81,8 +81,9 @@ export class KitAnswers {
         return { kind, ...shape, issues: [{ path: "", message: "was refused by the test" }] };
       case "ask-cycle":
         return { kind, ...shape, path: [this.#asker, to, this.#asker] };
-      case "no-recipient":
       case "stopped":
+        return { kind, ...shape, hadBegun: false };
+      case "no-recipient":
       case "unknown-operation":
         return { kind, ...shape };
     }

@@ -1,4 +1,4 @@
-import type { Metadata } from "../../index";
+import { type JsonFault, type Metadata, readJson } from "../../index";
 
 /** One durable message as it travels. Short names, because each message has them. */
 export interface Entry {
@@ -28,6 +28,15 @@ export const writeBatch = (node: string, entries: readonly string[]): string =>
 /** The most bytes that a batch has beside its entries. */
 export const BATCH_OVERHEAD = 128;
 
+/** Deepest nesting of a batch: a sender writes entries of up to 512 levels, and a batch puts three around a payload. */
+export const DEEPEST = 512 + 3;
+
+const FAULTS: { readonly [Fault in JsonFault]: string } = {
+  "no-json": "it is no JSON",
+  "too-deep": `it is nested more than ${DEEPEST} levels deep`,
+  "own-prototype": "it has a key __proto__",
+};
+
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -43,7 +52,9 @@ const isEntry = (value: unknown): value is Entry =>
  * @throws Error that says what is wrong: it was written by another program, or by a later version.
  */
 export function readBatch(bytes: Uint8Array): Batch {
-  const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  const read = readJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes), { depth: DEEPEST });
+  if (read.isErr()) throw new Error(FAULTS[read.error]);
+  const { value } = read;
   if (!isObject(value)) throw new Error("it is no object");
   const { v, n, e } = value;
   if (v !== 1) throw new Error(`it has version ${String(v)} of the format, and this node reads version 1`);

@@ -2,7 +2,7 @@ import { checkOptions, type Metadata, type OptionChecks, option } from "../../in
 import type { Connection } from "../connection";
 import type { Entry } from "./batch";
 import { deadSubjectOf, type Place } from "./place";
-import { openStore, type Store } from "./store";
+import { codeOf, openStore, type Store } from "./store";
 
 /** A durable message that was given up. It is kept for 30 days. */
 export interface DurableDeadLetter {
@@ -16,6 +16,10 @@ export interface DurableDeadLetter {
   readonly from: string;
   /** Empty for something that could not be read. */
   readonly operation: string;
+  /**
+   * That of the message; undefined where it was too large to be kept beside its reason, which `message` says. Of something that could not be read, the first bytes that
+   * fit, as base64.
+   */
   readonly payload: unknown;
   readonly metadata?: Metadata | undefined;
   /** The kind of its last error, such as `handler-failed`; `unreadable` for something that is no message of this version. */
@@ -37,13 +41,43 @@ export interface DeadLettersOptions {
 }
 
 const CHECKS: OptionChecks<DeadLettersOptions> = { limit: option.count, after: option.whole(0) };
-/** A longer sentence is cut off: the letter must fit where its message did. */
+/** A longer sentence, or a longer name of an operation or a node, is cut off: the letter must fit where its message did. */
 const MOST_TEXT = 500;
+/** The characters of a sentence where there is no room for more. */
+const SHORT_TEXT = 100;
+const NOT_KEPT = " (its payload is not kept: it is too large for a dead letter)";
+/** The bytes of a letter's headers, at most. */
+const HEADERS = 160;
+/** JetStream's code for a message that is larger than its stream takes. */
+const TOO_LARGE = 10_054;
 /** The longest time until the next letter arrives, in milliseconds. */
 const NEXT_WITHIN = 5_000;
 
+type Letter = Omit<DurableDeadLetter, "sequence" | "operation" | "payload" | "metadata"> & Entry;
+
+const largest = ({ nc }: Connection): number => (nc.info?.max_payload ?? 1_048_576) - HEADERS;
+
+/** @internal The first bytes of a text that could not be read, as base64: as many as a dead letter has room for. */
+export function firstOf(connection: Connection, bytes: Uint8Array): string {
+  const most = largest(connection);
+  const room = most - Math.min(4_096, most / 2);
+  return Buffer.from(bytes.subarray(0, Math.floor(room / 4) * 3)).toString("base64");
+}
+
+/** A letter, and what is kept in place of one that is too large. */
+function* shorter(letter: Letter): Generator<Letter> {
+  yield letter;
+  const message = letter.message.slice(0, SHORT_TEXT);
+  yield { ...letter, message };
+  const { p: _payload, ...rest } = { ...letter, message: `${message}${NOT_KEPT}` };
+  yield rest;
+  const { m: _metadata, ...least } = rest;
+  yield { ...least, o: least.o.slice(0, SHORT_TEXT), from: least.from.slice(0, SHORT_TEXT) };
+}
+
 /**
- * @internal Keeps a message as a dead letter, once, and says so in the log and by an event.
+ * @internal Keeps a message as a dead letter, once, and says so in the log and by an event. Where there is no room for its payload, it is kept without it: a message that
+ * nobody can give up would hold those behind it for ever.
  *
  * @throws Error (as a rejection) when it could not be kept.
  */
@@ -51,23 +85,36 @@ export async function keepDeadLetter(
   connection: Connection,
   store: Store,
   place: Place,
-  letter: Omit<DurableDeadLetter, "receiver" | "sequence" | "at" | "operation" | "payload" | "metadata">,
-  entry: Entry,
+  { id, from, ...letter }: Omit<Letter, "receiver" | "at" | keyof Entry>,
+  { o, p, m }: Entry,
 ): Promise<void> {
   const { receiver } = place;
-  const { id } = letter;
   const { system } = connection;
-  const message = letter.message.slice(0, MOST_TEXT);
-  const kept = { ...letter, receiver, message, at: system.clock.wallTime(), o: entry.o, p: entry.p, m: entry.m };
-  await store.js.publish(deadSubjectOf(connection, place), JSON.stringify(kept), {
-    msgID: `${store.created}/${id}`,
-    timeout: 1_000,
-  });
+  const [message, operation] = [letter.message.slice(0, MOST_TEXT), o.slice(0, MOST_TEXT)];
+  const at = system.clock.wallTime();
+  const sender = from.slice(0, MOST_TEXT);
+  const whole: Letter = { ...letter, id, from: sender, receiver, message, at, o: operation, p, ...(m && { m }) };
+  let refusal: unknown;
+  let isKept = false;
+  for (const kept of shorter(whole)) {
+    const text = JSON.stringify(kept);
+    if (Buffer.byteLength(text) > largest(connection)) continue;
+    try {
+      const options = { msgID: `${store.created}/${id}`, timeout: 1_000 };
+      await store.js.publish(deadSubjectOf(connection, place), text, options);
+      isKept = true;
+      break;
+    } catch (thrown) {
+      if (codeOf(thrown) !== TOO_LARGE) throw thrown;
+      refusal = thrown;
+    }
+  }
+  if (!isKept) throw refusal ?? new Error(`a dead letter needs more than the servers take (max_payload)`);
   system.log.warn(
     `durable message ${id} to ${receiver} became a dead letter after ${letter.attempts} attempts (${letter.reason}): ${message}`,
-    { receiver, id, operation: entry.o, reason: letter.reason },
+    { receiver, id, operation, reason: letter.reason },
   );
-  connection.tell("dead-letter", { receiver, id, operation: entry.o, reason: letter.reason });
+  connection.tell("dead-letter", { receiver, id, operation, reason: letter.reason });
 }
 
 /** @internal Reads dead letters of a place, the oldest first. Those of a name over the cluster are those of all of its ids. */

@@ -18,16 +18,17 @@ export interface Delivery {
 /** The key of the metadata. */
 const KEY = "envoi.delivery";
 
-/** The metadata of a message with those of its delivery, which no sender can set. */
+/** The metadata of a message with those of its delivery, in place of any that its durable sender gave. */
 export const withDelivery = (metadata: Metadata | undefined, delivery: Delivery): Metadata => ({
   ...metadata,
   [KEY]: delivery,
 });
 
 /**
- * Says how a durable message was delivered.
+ * Says how a durable message was delivered. The metadata travel between nodes, because the node that takes a message from a lane hands it to the owner of its id. So whoever
+ * sends plain messages can write the key `envoi.delivery`, too: believe it only where all senders are trusted.
  *
- * @returns undefined for a message that was not sent by `cluster.durable`.
+ * @returns undefined for a message without that key: no durable one.
  * @example
  * system.spawn("charges", Charges, (ctx) => ({
  *   charge: async (order) => {
@@ -37,4 +38,4 @@ export const withDelivery = (metadata: Metadata | undefined, delivery: Delivery)
  * }));
  */
 export const deliveryOf = (metadata: Metadata | undefined): Delivery | undefined =>
-  metadata?.[KEY] as Delivery | undefined; // Nobody else writes this key.
+  metadata?.[KEY] as Delivery | undefined; // As `withDelivery` wrote it. A sender that writes the key itself breaks its own promise.

@@ -44,6 +44,8 @@ export interface Interruptions {
   /** True once another node may have it. */
   isLost(): boolean;
   isClosing(): boolean;
+  /** Aborted once `isLost` is true. */
+  readonly lost: AbortSignal;
 }
 
 /** `done`: each message was handled or is a dead letter. `stopped`: this receiver ends, and the rest is to be handed back. */
@@ -158,6 +160,7 @@ export class Handling {
       const isRepeat = mayRepeat || this.#done < this.#reachOfOthers;
       const result = await this.#call(target, entry, { attempt: this.#attempts, mayRepeat: isRepeat });
       if (result.isOk()) return true;
+      if (this.#interruptions.lost.aborted) return false;
       const { kind, message } = result.error;
       if (HOPELESS.has(kind)) return await this.#giveUp(target.place, entry, kind, message);
       if (target.door.isStopped) return false;
@@ -186,7 +189,8 @@ export class Handling {
   ): Promise<AskResult> {
     const delivery: Delivery = { id: this.#id, from: this.#delivered.batch.n, attempt, mayRepeat };
     const metadata = withDelivery(m, delivery);
-    return door.ask(o, p, { metadata, timeout: this.#parts.options.handlerTimeout });
+    const { lost: signal } = this.#interruptions;
+    return door.ask(o, p, { metadata, timeout: this.#parts.options.handlerTimeout, signal });
   }
 
   get #id(): string {

@@ -30,25 +30,33 @@ export function checkDurable(options: ShardedOptions, { lease }: Connection): vo
  * Hands the durable messages to the ids of a name to their owners, by references as any sender has them: so who owns an id, its epoch and the fence are
  * those of names. Each node that serves the name takes part, and one of them has a lane's batch at a time.
  *
- * @throws Error (as a rejection) where JetStream refuses.
+ * @param ready resolves once the members know that this node serves the name: until then, there may be no owner.
+ * @throws Error (as a rejection) where JetStream refuses; then no lane goes on.
  */
 export async function openLanes(
   connection: Connection,
   kind: DurableKind,
   refOf: (id: string) => AnyRef,
   options: ShardedOptions,
+  ready: Promise<void>,
 ): Promise<void> {
   const ackWait = Math.max(DEFAULT_ACK_WAIT, LEASES * connection.lease);
   const settings = { ackWait, ...settingsOf(options) };
-  const lanes = await Promise.all(
+  const opened = await Promise.allSettled(
     allLanes(kind).map((lane) => {
       const targetOf = (id: string | undefined): Target => {
         if (id === undefined) throw new Error(`a message in ${lane.receiver} has no id`);
         return { place: placeOfId(connection, kind, id), door: receive(refOf(id)) };
       };
-      return openAt(connection, lane, targetOf, settings);
+      return openAt(connection, lane, targetOf, settings, ready);
     }),
   );
+  const lanes = opened.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const failed = opened.find((each) => each.status === "rejected");
+  if (failed !== undefined) {
+    await Promise.all(lanes.map((each) => each.close()));
+    throw failed.reason;
+  }
   // Before the actors of this node stop: the next node hands in what is left.
   connection.onClose(connection.system.beforeShutdown(() => Promise.all(lanes.map((each) => each.close()))));
 }

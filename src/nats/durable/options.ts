@@ -30,7 +30,8 @@ export interface DurableTellOptions {
   readonly timeout?: number;
   /**
    * The name of the message. A second message of the same name to the same receiver within two minutes is not stored, whoever sends it:
-   * for a sender that sends again after a restart. Default: a name for this sending alone.
+   * for a sender that sends again after a restart. It has 1 to 256 characters and no line break; a long one leaves less room for the payload.
+   * Default: a name for this sending alone.
    */
   readonly id?: string;
   /** Data beside the payload, which must be JSON: the handler's `ctx.metadata`. Default: none. */
@@ -53,7 +54,8 @@ export interface DurableReceiverOptions {
   readonly handlerTimeout?: number;
   /**
    * Milliseconds after which the messages of a node that says nothing are delivered again, from 500: by another node, or by the same
-   * one after its restart. A node that lives says so three times in that time. Default: 5,000.
+   * one after its restart. A node that lives says so three times in that time. Once it is over, a handler that still runs has its `ctx.signal` aborted.
+   * While nodes differ, the servers keep to the longest one. Default: 5,000.
    */
   readonly ackWait?: number;
   /** Says which addresses in a payload become references, as for `receive`. Default: none. */
@@ -81,9 +83,20 @@ export const DURABLE: OptionChecks<DurableOptions> = {
   capacity: option.count,
 };
 
+/** The most characters of the name of a message, which travels in a header. */
+const LONGEST_ID = 256;
+
 export const DURABLE_TELL: OptionChecks<DurableTellOptions> = {
   timeout: option.whole(1, 60_000),
-  id: option.text,
+  id: option.rule(
+    `is a text of 1 to ${LONGEST_ID} characters without line breaks`,
+    (value) =>
+      typeof value === "string" &&
+      value.trim() !== "" &&
+      value.length <= LONGEST_ID &&
+      value.isWellFormed() &&
+      !/[\r\n\0]/.test(value),
+  ),
   delay: option.whole(1, 366 * 24 * 3_600_000),
   metadata: option.rule(
     "is a plain object",

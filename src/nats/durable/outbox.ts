@@ -71,11 +71,21 @@ const isAlone = ({ id, at }: Waiting): boolean => id !== undefined || at !== und
 /** True where nobody knows whether the try was stored. */
 const isNoAnswer = (thrown: unknown): boolean => thrown instanceof Error && thrown.name === "TimeoutError";
 
-/** @internal The bytes that a message to this server may have, beside those of a batch and of the headers. */
-export const largestEntry = ({ nc }: Connection): number => {
+/** The bytes of headers that name nothing, and of those that name a time and a subject for it. */
+const [HEADERS, SCHEDULE_HEADERS] = [64, 640];
+
+/** @internal The bytes that a message to this server may have, beside those of its headers, which have this name. */
+export const largestEntry = ({ nc }: Connection, name: string, isDelayed: boolean): number => {
   const most = nc.info?.max_payload ?? 1_048_576;
-  return most - Math.min(4_096, most / 4) - BATCH_OVERHEAD;
+  const headers = HEADERS + Buffer.byteLength(name) + (isDelayed ? SCHEDULE_HEADERS : 0);
+  return most - Math.max(headers, Math.min(4_096, Math.floor(most / 4))) - BATCH_OVERHEAD;
 };
+
+/**
+ * @internal The name by which JetStream knows a message with an id. Receivers and ids may have slashes, so the length says where the first one ends. The library cuts
+ * blanks off the end of a header, so the last character is none.
+ */
+export const nameOfId = (receiver: string, id: string): string => `id/${receiver.length}/${receiver}/${id}/`;
 
 /**
  * @internal The messages of this node to one place. One batch is under way at a time, and what comes meanwhile makes the next one: so their order
@@ -119,6 +129,11 @@ export class Outbox {
     });
   }
 
+  /** The bytes that a message in here may have. */
+  largest(name: string | undefined, isDelayed: boolean): number {
+    return largestEntry(this.#connection, name ?? this.#nameOf([]), isDelayed);
+  }
+
   /** Nothing is sent any more. */
   close(): void {
     const cause = new Error("the cluster was closed before the message was stored");
@@ -141,7 +156,7 @@ export class Outbox {
     const first = this.#waiting[0];
     if (first === undefined) return [];
     let [count, bytes] = [1, first.bytes];
-    const most = Math.min(LARGE_BATCH, largestEntry(this.#connection));
+    const most = Math.min(LARGE_BATCH, this.largest(undefined, false));
     if (!isAlone(first)) {
       for (; count < MOST_IN_BATCH; count++) {
         const held = this.#waiting[count];
@@ -153,9 +168,10 @@ export class Outbox {
   }
 
   /** Sends a batch until JetStream has it, or nobody waits for it any more. Its name makes a second arrival harmless. */
-  async #send(batch: readonly Held[]): Promise<void> {
+  async #send(whole: readonly Held[]): Promise<void> {
     const connection = this.#connection;
-    const texts = batch.map((held) => held.text);
+    let batch = whole;
+    this.#count++;
     const msgID = this.#nameOf(batch);
     const schedule = this.#scheduleOf(batch);
     const subject = schedule === undefined ? this.#subject : waitingSubject(connection);
@@ -170,8 +186,11 @@ export class Outbox {
           // Its time is over here before the timer has said so, which would not find it any more.
           for (const held of batch) this.#giveUp(held, this.#refusal);
         }
+        // Those that were refused must not leave with the others. Once a try may have been stored, its name must go on to mean the same.
+        if (!isUnanswered) batch = batch.filter((held) => !held.isSettled);
         if (batch.every((held) => held.isSettled)) return;
         for (const held of batch) held.isSent = true;
+        const texts = batch.map((held) => held.text);
         const timeout = Math.max(1, Math.min(TRY_WITHIN, left));
         const { seq, duplicate } = await store.js.publish(subject, writeBatch(connection.node, texts), {
           msgID,
@@ -211,11 +230,9 @@ export class Outbox {
     return { specification: new Date(first.at), target: this.#laterSubject };
   }
 
-  #nameOf(batch: readonly Held[]): string {
-    const first = batch[0];
-    if (first?.id !== undefined) return `${first.receiver}/${first.id}`;
-    this.#count++;
-    return `${this.#key}//${this.#connection.incarnation}/${this.#count}`;
+  #nameOf([first]: readonly Held[]): string {
+    if (first?.id !== undefined) return nameOfId(first.receiver, first.id);
+    return `batch/${this.#key}/${this.#connection.incarnation}/${this.#count}`;
   }
 
   /**

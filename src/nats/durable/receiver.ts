@@ -1,8 +1,10 @@
 import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream";
-import { type AnyRef, type ClockTimer, checkOptions, receive } from "../../index";
+import { type AnyRef, checkOptions, receive } from "../../index";
 import type { Connection } from "../connection";
 import { type Batch, readBatch } from "./batch";
-import { keepDeadLetter } from "./dead-letters";
+import { BatchLease } from "./batch-lease";
+import { ensureConsumer } from "./consumer";
+import { firstOf, keepDeadLetter } from "./dead-letters";
 import { Handling, type HandlingOptions, type TargetOf } from "./handling";
 import { DURABLE_RECEIVER, type DurableReceiverOptions } from "./options";
 import { keyOfPlace, laterOf, type Place, placeOfName, subjectOf } from "./place";
@@ -28,8 +30,6 @@ const PULLED = 2;
 /** The longest time until what is on its way to a receiver that closes has arrived, in milliseconds. */
 const DRAINED_WITHIN = 2_000;
 const NANOSECONDS = 1e6;
-/** JetStream's word for a message that is still being handled. */
-const WORKING = "+WPI";
 
 /**
  * @internal Begins to hand durable messages to an actor.
@@ -49,17 +49,18 @@ export async function openReceiver(
   return await openAt(connection, place, () => target, given);
 }
 
-/** @internal Begins to hand the durable messages of a place to their targets. */
+/** @internal Begins to hand the durable messages of a place to their targets, once these are ready. */
 export async function openAt(
   connection: Connection,
   place: Place,
   targetOf: TargetOf,
   options: Partial<HandlingOptions>,
+  ready: Promise<void> = Promise.resolve(),
 ): Promise<DurableReceiver> {
   const settings = { attempts: 5, backoff: 100, handlerTimeout: 60_000, ackWait: 5_000, ...options };
-  const made = new Receiver(connection, place, targetOf, settings);
+  const made = new Receiver(connection, place, targetOf, settings, ready);
   await made.open();
-  const later = new Receiver(connection, laterOf(place), targetOf, settings);
+  const later = new Receiver(connection, laterOf(place), targetOf, settings, ready);
   try {
     await later.open();
   } catch (thrown) {
@@ -83,6 +84,8 @@ class Receiver implements DurableReceiver {
   #messages: ConsumerMessages | undefined;
   #running: Promise<void> = Promise.resolve();
   #isClosing = false;
+  /** Resolved once the targets are ready, or this receiver closes. */
+  readonly #begun = Promise.withResolvers<void>();
   /** The last batch that was handled here, in the stream of that time. A server that was killed may deliver it again. */
   #handled = { stream: "", sequence: 0 };
   /** By the monotonic clock: what comes was delivered later. */
@@ -90,7 +93,14 @@ class Receiver implements DurableReceiver {
   /** True until a batch has come: the servers may have lost the count of its deliveries when they went with a node. */
   #isFirst = false;
 
-  constructor(connection: Connection, place: Place, targetOf: TargetOf, options: HandlingOptions) {
+  constructor(
+    connection: Connection,
+    place: Place,
+    targetOf: TargetOf,
+    options: HandlingOptions,
+    ready: Promise<void>,
+  ) {
+    void ready.then(this.#begun.resolve);
     this.receiver = place.receiver;
     this.#place = place;
     this.#connection = connection;
@@ -120,6 +130,7 @@ class Receiver implements DurableReceiver {
   async close(): Promise<void> {
     if (!this.#isClosing) {
       this.#isClosing = true;
+      this.#begun.resolve();
       this.#forgetClose();
       this.#pullNoMore();
     }
@@ -137,15 +148,14 @@ class Receiver implements DurableReceiver {
     const connection = this.#connection;
     const store = await connection.asked(() => openStore(connection, this.#place.isLater));
     const { AckPolicy } = connection.sdk.jetstream;
-    const name = keyOfPlace(this.#place);
     const config = {
-      durable_name: name,
+      durable_name: keyOfPlace(this.#place),
       filter_subject: subjectOf(connection, this.#place),
       ack_policy: AckPolicy.Explicit,
       ack_wait: this.#options.ackWait * NANOSECONDS,
       max_ack_pending: 1,
     };
-    const info = await connection.asked(() => store.jsm.consumers.add(store.name, config));
+    const info = await connection.asked(() => ensureConsumer(store, config));
     this.#positions ??= await Positions.open(connection, this.#place);
     this.#isFirst = info.delivered.consumer_seq > 0 && this.#handled.stream !== store.created;
     this.#store = store;
@@ -188,6 +198,7 @@ class Receiver implements DurableReceiver {
       try {
         if (this.#messages === undefined) await this.#openConsumer();
         for await (const message of this.#messages ?? []) {
+          await this.#begun.promise;
           if (this.#isClosing) await this.#handBack(message);
           else await this.#take(message);
         }
@@ -220,7 +231,7 @@ class Receiver implements DurableReceiver {
       await this.#refuse(store, message, thrown);
       return;
     }
-    const lease = new Lease(this.#connection, message, this.#options.ackWait, since);
+    const lease = new BatchLease(this.#connection, message, this.#options.ackWait, since);
     try {
       const handling = new Handling(
         {
@@ -232,7 +243,7 @@ class Receiver implements DurableReceiver {
           options: this.#options,
         },
         { batch, sequence, isKnown: message.info.deliveryCount > 1 || this.#isFirst },
-        { isLost: () => lease.isLost, isClosing: () => this.#isClosing },
+        { isLost: () => lease.isLost, isClosing: () => this.#isClosing, lost: lease.lost },
       );
       const end = await handling.run();
       if (end === "lost") return; // Another node has it by now.
@@ -291,7 +302,7 @@ class Receiver implements DurableReceiver {
       message: String(thrown),
       attempts: 0,
     };
-    const entry = { o: "", p: Buffer.from(message.data).toString("base64") };
+    const entry = { o: "", p: firstOf(this.#connection, message.data) };
     await keepDeadLetter(this.#connection, store, this.#place, letter, entry);
     await this.#acknowledge(message);
   }
@@ -303,59 +314,5 @@ class Receiver implements DurableReceiver {
     this.#isClosing = true;
     this.#forgetClose();
     this.#pullNoMore();
-  }
-}
-
-/**
- * The right to handle a batch: the server gives it to another node once it has heard nothing for `ackWait`. So only a sign of life that the server has answered
- * counts, and from the time at which it left: one that is lost on the way prolongs nothing.
- */
-class Lease {
-  readonly #connection: Connection;
-  readonly #message: JsMsg;
-  readonly #ackWait: number;
-  #heard: number;
-  #asked: number;
-  #timer: ClockTimer | undefined;
-
-  constructor(connection: Connection, message: JsMsg, ackWait: number, since: number) {
-    this.#connection = connection;
-    this.#message = message;
-    this.#ackWait = ackWait;
-    this.#heard = this.#asked = since;
-    this.#beat();
-  }
-
-  /** True when this process stood still for too long, such as by SIGSTOP, or the server did not answer for as long. */
-  get isLost(): boolean {
-    return this.#connection.system.clock.monotonicTime() - this.#heard >= this.#ackWait;
-  }
-
-  end(): void {
-    this.#timer?.cancel();
-  }
-
-  #beat(): void {
-    const { clock } = this.#connection.system;
-    const next = this.#asked + this.#ackWait / 3 - clock.monotonicTime();
-    this.#timer = clock.setTimer(
-      () => {
-        if (this.isLost) return;
-        this.#asked = clock.monotonicTime();
-        void this.#prolong(this.#asked);
-        this.#beat();
-      },
-      Math.max(0, next),
-    );
-  }
-
-  async #prolong(asked: number): Promise<void> {
-    try {
-      const { reply } = this.#message as JsMsg & { readonly reply: string }; // Each has one; the library's type leaves it out.
-      await this.#connection.nc.request(reply, WORKING, { timeout: this.#ackWait });
-    } catch {
-      return; // The next one may be answered.
-    }
-    if (!this.isLost) this.#heard = asked;
   }
 }

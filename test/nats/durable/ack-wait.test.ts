@@ -1,0 +1,76 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { AckPolicy, jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
+import { hasNats, server } from "../rooms";
+import { node, Orders, spawnOrders } from "./nodes";
+
+const STREAM = "ENVOI_shop_durable";
+
+const manager = async (servers: string) => {
+  const nc = await connect({ servers });
+  afterAll(() => nc.close());
+  return await jetstreamManager(nc);
+};
+
+const createShop = () => () => ({ place: () => undefined, flush: () => undefined, watch: async function* () {} });
+
+describe.skipIf(!hasNats)("the ackWait of durable messages", () => {
+  test("is changed by the next start, to more and to less", async () => {
+    const { url } = await server();
+    const jsm = await manager(url);
+    for (const ackWait of [5_000, 8_000, 5_000]) {
+      await using one = await node("node-1", url);
+      const actor = spawnOrders(one.system);
+      await one.cluster.receiveDurable("orders", actor.ref, { ackWait });
+      await one.cluster.sharded("shop", Orders, createShop, { durable: { ackWait } });
+      for (const consumer of ["orders", "orders==later", "shop=0", "shop=7==later"]) {
+        const stream = consumer.endsWith("later") ? "ENVOI_shop_later" : STREAM;
+        expect((await jsm.consumers.info(stream, consumer)).config.ack_wait).toBe(ackWait * 1e6);
+      }
+      await one.cluster.durable("orders", Orders).tell("place", { id: "a" });
+      await actor.calls(1);
+    }
+  }, 30_000);
+
+  test("is the longest one that a node asks for while nodes differ, so that none goes on after its time", async () => {
+    const { url } = await server();
+    const jsm = await manager(url);
+    await using one = await node("node-1", url);
+    await using two = await node("node-2", url);
+    await using three = await node("node-3", url);
+    const kept = async (): Promise<number> => ((await jsm.consumers.info(STREAM, "orders")).config.ack_wait ?? 0) / 1e6;
+    const { ref } = spawnOrders(one.system);
+    await one.cluster.receiveDurable("orders", ref, { ackWait: 3_000 });
+    expect(await kept()).toBe(3_000);
+    await two.cluster.receiveDurable("orders", spawnOrders(two.system).ref, { ackWait: 4_000 });
+    expect(await kept()).toBe(4_000);
+    await three.cluster.receiveDurable("orders", spawnOrders(three.system).ref, { ackWait: 2_000 });
+    expect(await kept()).toBe(4_000);
+  });
+
+  test("cannot be had where somebody else made the consumer: the name is not served then, and is once that is gone", async () => {
+    const { url } = await server();
+    const jsm = await manager(url);
+    await using one = await node("node-1", url);
+    await using two = await node("node-2", url);
+    const shops = await two.cluster.sharded("shop", Orders, undefined, { durable: true });
+    await two.cluster.durable(shops.ref("a")).tell("place", { id: "a" }); // The stream is there from now on.
+    await jsm.consumers.add(STREAM, {
+      durable_name: "shop=5",
+      filter_subject: "envoi.shop.durable.shop.=5",
+      ack_policy: AckPolicy.Explicit,
+      max_ack_pending: 7,
+    });
+    const served = () => one.cluster.sharded("shop", Orders, createShop, { durable: true });
+    expect(String(await served().catch((thrown) => thrown))).toContain("somebody else made it, so delete it");
+    expect(one.cluster.epochOf("shop", "a")).toBeUndefined();
+    expect(() => one.cluster.ref("shop", "a", Orders)).toThrow("does not know the name");
+    const consumers = await jsm.consumers.list(STREAM).next();
+    expect(consumers.every(({ num_waiting }) => num_waiting === 0)).toBe(true); // None of its lanes goes on.
+    const refused = await shops.ref("a").offer("flush");
+    expect(refused.isErr() && refused.error.message).toContain('no node of cluster "shop" serves "shop"');
+    await jsm.consumers.delete(STREAM, "shop=5");
+    await served();
+    expect((await one.cluster.ref("shop", "a", Orders).offer("flush")).isOk()).toBe(true);
+  }, 30_000);
+});
