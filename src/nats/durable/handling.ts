@@ -37,6 +37,8 @@ export interface Delivered {
   readonly sequence: number;
   /** True when the batch may have been delivered before. */
   readonly isKnown: boolean;
+  /** True when it may have been handled before, and nobody knows of a delivery. */
+  readonly isDoubtful: boolean;
 }
 
 /** The reasons that end a batch before its last message. */
@@ -87,8 +89,9 @@ export class Handling {
   }
 
   async run(): Promise<HandlingEnd> {
-    const { batch, isKnown } = this.#delivered;
+    const { batch, isKnown, isDoubtful } = this.#delivered;
     const entries = batch.e;
+    if (isDoubtful) this.#reach = entries.length;
     if (isKnown && !(await this.#untilTrue(() => this.#recall()))) return this.#interrupted();
     for (let entry = entries[this.#done]; entry !== undefined; entry = entries[this.#done]) {
       if (!(await this.#finish(entry))) return this.#interrupted();

@@ -92,6 +92,11 @@ class Receiver implements DurableReceiver {
   #deliveredSince = 0;
   /** True until a batch has come: the servers may have lost the count of its deliveries when they went with a node. */
   #isFirst = false;
+  /**
+   * Batches up to this one may have been handled: a server that was killed forgets its last acknowledgements and counts of deliveries, and this node cannot tell that
+   * from a connection that was cut.
+   */
+  #doubtfulTo = 0;
 
   constructor(
     connection: Connection,
@@ -158,6 +163,10 @@ class Receiver implements DurableReceiver {
     const info = await connection.asked(() => ensureConsumer(store, config));
     this.#positions ??= await Positions.open(connection, this.#place);
     this.#isFirst = info.delivered.consumer_seq > 0 && this.#handled.stream !== store.created;
+    if (this.#store !== undefined && info.delivered.consumer_seq > 0) {
+      const { state } = await connection.asked(() => store.jsm.streams.info(store.name));
+      this.#doubtfulTo = state.last_seq;
+    }
     this.#store = store;
     const consumer = store.js.consumers.getConsumerFromInfo(info);
     this.#deliveredSince = connection.system.clock.monotonicTime();
@@ -242,7 +251,12 @@ class Receiver implements DurableReceiver {
           positions,
           options: this.#options,
         },
-        { batch, sequence, isKnown: message.info.deliveryCount > 1 || this.#isFirst },
+        {
+          batch,
+          sequence,
+          isKnown: message.info.deliveryCount > 1 || this.#isFirst,
+          isDoubtful: sequence <= this.#doubtfulTo,
+        },
         { isLost: () => lease.isLost, isClosing: () => this.#isClosing, lost: lease.lost },
       );
       const end = await handling.run();
