@@ -41,13 +41,13 @@ describe.skipIf(!hasNats)("a delayed durable message", () => {
     await two.cluster.receiveDurable("orders", actor.ref);
     const orders = one.cluster.durable("orders", Orders);
     const later = await Promise.all(
-      [2_002, 2_001].map((delay) => orders.tell("place", { id: `after ${delay}` }, { delay })),
+      [2_501, 2_001].map((delay) => orders.tell("place", { id: `after ${delay}` }, { delay })),
     );
     expect(later.map((each) => each.isOk() && each.value.level)).toEqual(["stored", "stored"]);
     await orders.tell("place", { id: "at once" });
     await actor.calls(3);
     const once = { attempt: 1, mayRepeat: false };
-    expect(actor.handled).toEqual(["at once", "after 2001", "after 2002"].map((id) => ({ id, ...once })));
+    expect(actor.handled).toEqual(["at once", "after 2001", "after 2501"].map((id) => ({ id, ...once })));
   }, 30_000);
 
   test("outlives its sender and a kill of its server, and is stored once by its name", async () => {
