@@ -71,7 +71,7 @@ export class Connection {
   }
 
   async #openJetStream(): Promise<JetStream> {
-    const jsm = await this.asked(() => this.sdk.jetstream.jetstreamManager(this.nc, { timeout: JETSTREAM_WITHIN }));
+    const jsm = await this.asked(() => this.sdk.jetstream.jetstreamManager(this.nc, { timeout: TRY_WITHIN }));
     return { js: jsm.jetstream(), jsm };
   }
 
@@ -187,9 +187,7 @@ export class Connection {
   }
 }
 
-/** The longest time that a question to JetStream takes, in milliseconds: it has no leader for a while when a server goes. */
-const JETSTREAM_WITHIN = 5_000;
-/** The time that one question to a bucket waits, in milliseconds. */
+/** The time that one question to JetStream waits, in milliseconds: one that comes while it has no leader, or to a server that begins, is lost. */
 const TRY_WITHIN = 1_500;
 /** The longest time that questions are asked again, in milliseconds: servers elect a leader within 4 to 10 s. */
 const LEADER_WITHIN = 15_000;
