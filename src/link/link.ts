@@ -59,8 +59,13 @@ export interface Link {
    * @param kind `died` is `unreachable` of a side that may have begun what had left (`mayHaveBegun`).
    */
   lost(cause: unknown, kind: "timeout" | "unreachable" | "died"): void;
-  /** The actors of the other side are gone with it: watchers of its references are told `unreachable`, and the references live on. */
+  /**
+   * The actors of the other side are gone with it, until `restore`: watchers of its references are told `unreachable`, and the references live
+   * on.
+   */
   interrupt(cause: unknown): void;
+  /** The other side is there again. */
+  restore(): void;
   /** There is a connection again, to another system at the same place: references work again. */
   resume(): void;
   /** The ends of this side's actors are told no more: the whole side is about to leave, and another one may take its place. */
@@ -268,6 +273,10 @@ class TextLink implements Link {
 
   interrupt(cause: unknown): void {
     this.#sending.interrupt(cause);
+  }
+
+  restore(): void {
+    this.#sending.restore();
   }
 
   resume(): void {

@@ -65,6 +65,8 @@ export class Sending {
   #lastId = 0;
   #lastTarget = 0;
   #lent = 0;
+  /** Set while the other side's actors are gone: the reason. */
+  #goneBy: { readonly cause: unknown } | null = null;
   /** Set while nothing can leave: the reason. */
   #lostBy: { readonly cause: unknown } | null = null;
 
@@ -144,6 +146,7 @@ export class Sending {
     this.#byAddress.set(at, one);
     if (target === 0) return one;
     this.#byTarget.set(target, one);
+    if (this.#goneBy !== null) attachment.interrupt(this.#goneBy.cause);
     if (one.isLent) this.#lent++;
     if (this.#lostBy === null) this.#open(one);
     return one;
@@ -340,7 +343,13 @@ export class Sending {
   }
 
   interrupt(cause: unknown): void {
+    this.#goneBy = { cause };
     for (const { attachment } of [...this.#byTarget.values()]) attachment.interrupt(cause);
+  }
+
+  restore(): void {
+    this.#goneBy = null;
+    for (const { attachment } of this.#byTarget.values()) attachment.restore();
   }
 
   resume(): void {

@@ -124,7 +124,10 @@ export class Nodes implements PairOwner {
     this.connection.checkOpen("cluster.remote");
     if (!isToken(node))
       throw new TypeError(`The name of a node has 1 to 64 letters, digits, - and _; got ${quote(node)}.`);
-    return this.pair(node).link.ref(address(name), protocol);
+    const pair = this.pair(node);
+    const isAway = pair.peer === undefined && this.leases?.isHere(node) === false;
+    if (isAway) pair.link.interrupt(new Error(`node "${node}" is not in cluster "${this.connection.cluster}"`));
+    return pair.link.ref(address(name), protocol);
   }
 
   addFinder(find: (at: Address) => AnyRef | undefined): void {
@@ -249,6 +252,7 @@ export class Nodes implements PairOwner {
   /** A node has begun as another incarnation: what waits of its former ones is not taken any more. */
   joined(node: string, incarnation: string): void {
     this.#held = this.#held.filter((each) => each.node !== node || headOf(each.line)?.from === incarnation);
+    this.#pairs.get(node)?.link.restore();
   }
 
   /** The bucket of the members was made anew, and its revisions begin again. */

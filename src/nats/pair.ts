@@ -152,6 +152,7 @@ export class Pair {
     const cause = new Error(`node "${this.node}" was started anew`);
     if (this.#peer !== undefined) this.lose(cause);
     if (this.#last !== undefined && this.#last !== peer) this.link.interrupt(cause);
+    this.link.restore();
     this.#peer = this.#last = peer;
     const met = `${this.#owner.connection.incarnation} ${peer}`;
     // The other node has perhaps not noticed that this one begins anew, and takes no text of a round for another one of it.

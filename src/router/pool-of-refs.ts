@@ -1,6 +1,7 @@
 import { type Cell, cellOf } from "../actor/cell/cell";
 import { actorBehind } from "../actor/face/by-address";
 import type { Context } from "../actor/face/context";
+import { Watch } from "../actor/life/watch";
 import { ACTOR_OPTIONS } from "../actor/options";
 import type { Ref } from "../actor/refs/ref";
 import { type AnyRef, quote } from "../message/address";
@@ -92,13 +93,12 @@ class RefPool<Signatures> implements Pool<Signatures> {
   /** A pool that restarts watches its workers anew when it begins; one that has stopped needs to know nothing. */
   #watch(worker: Cell): void {
     if (this.#own?.cell.isAlive !== true) return;
-    this.#watches.set(
-      worker,
-      this.#own.ctx.watch(worker.ref, () => {
-        if (worker.isStopped) this.#leave(worker);
-        else this.#watch(worker); // It is elsewhere, and its side is gone for now: its reference lives on.
-      }),
-    );
+    const onEnd = (): void => {
+      if (worker.isStopped) this.#leave(worker);
+      else this.#watch(worker); // It is elsewhere, and its side is gone for now: its reference lives on.
+    };
+    const watch = new Watch(this.#own.cell, worker, onEnd, true);
+    this.#watches.set(worker, () => watch.end());
   }
 
   #leave(worker: Cell): void {

@@ -104,6 +104,18 @@ describe.skipIf(!hasNats)("a watch of an actor on another node", async () => {
     await a.system.shutdown();
   }, 60_000);
 
+  test("that begins while nobody is there is told at once, and goes on once the node is back", async () => {
+    const a = await join("watch-5", "a");
+    const never = await watching(a);
+    expect(String((await never.next())?.error)).toContain('node "b" is not in cluster "watch-5"');
+    const b = await startDesk("watch-5");
+    expect((await never.desk.ask("who"))._unsafeUnwrap()).toBe(b.pid);
+    await never.watch();
+    never.desk.tell("stop");
+    expect((await never.next())?.reason).toBe("stopped");
+    await a.system.shutdown();
+  }, 60_000);
+
   test("without JetStream is told once nobody serves the node", async () => {
     const first = await startDesk("watch-2", plain);
     const a = await join("watch-2", "a", plain);

@@ -6,6 +6,8 @@ import { EnvelopeSource } from "./envelope";
 export interface End {
   readonly reason: "stopped" | "unreachable";
   readonly error: unknown;
+  /** True while its side is gone and the attachment goes on: a watch that begins is told at once. */
+  readonly isGone?: true;
 }
 
 /** The ends of actors elsewhere; there is none for an actor of this system. A field would cost each actor eight bytes. */

@@ -4,7 +4,7 @@ import type { Protocol } from "../../protocol/protocol";
 import { each } from "../../runtime/few";
 import { type ActorEnvironment, Cell } from "../cell/cell";
 import { guard } from "../cell/transitions";
-import { ends } from "../envelopes/ends";
+import { type End, ends } from "../envelopes/ends";
 import { stop } from "../life/lifecycle";
 import { type Expose, exposureBy } from "../refs/exposure";
 import { type Ref, refTo } from "../refs/ref";
@@ -27,11 +27,13 @@ export interface Attachment<Signatures> {
   end(reason: "stopped" | "unreachable", detail?: unknown): void;
   /**
    * The actor that was there is gone with its side, and another one may take its place. Watchers are told `unreachable`, once, and watch no
-   * more. The reference lives on, and so do its messages: a transport fails those that waited.
+   * more; those who begin to watch are told at once, until `restore`. The reference lives on, and so do its messages: a transport fails those that waited.
    *
    * @param detail why: the `error` that watchers get.
    */
   interrupt(detail?: unknown): void;
+  /** Its side is there again. */
+  restore(): void;
 }
 
 /** The options of an attached reference: what it lets in. */
@@ -44,6 +46,8 @@ export interface AttachOptions {
 }
 
 const TRANSPORT = option.methods<keyof Transport>("send", "cancel", "credit", "close");
+
+const STOPPED: End = { reason: "stopped", error: undefined };
 
 /** Makes a reference whose actor is elsewhere. */
 export function attach<Signatures>(
@@ -66,7 +70,7 @@ export function attach<Signatures>(
   extra.relay = link;
   extra.phase = Number.POSITIVE_INFINITY; // Actors that stop may still wait for it.
   extra.whenStopped = new Set([() => link.end()]);
-  ends.set(cell, { reason: "stopped", error: undefined }); // Unless its owner says otherwise.
+  ends.set(cell, STOPPED); // Unless its owner says otherwise.
   guard(cell);
   environment.directory.add(cell, false);
   begin(cell, {});
@@ -82,13 +86,14 @@ export function attach<Signatures>(
       stop(cell, false);
     },
     interrupt(detail) {
+      if (cell.isEnding) return;
+      ends.set(cell, { reason: "unreachable", error: detail, isGone: true });
       const { watchers } = extra;
-      if (cell.isEnding || watchers === null) return;
       extra.watchers = null;
-      const usual = ends.get(cell);
-      ends.set(cell, { reason: "unreachable", error: detail });
       each(watchers, (watch) => watch.tell(detail));
-      if (usual !== undefined) ends.set(cell, usual);
+    },
+    restore() {
+      if (ends.get(cell)?.isGone) ends.set(cell, STOPPED);
     },
   };
 }

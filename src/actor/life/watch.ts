@@ -31,13 +31,15 @@ export class Watch {
   readonly #origin: Origin;
   #signal: Signal | null = null;
 
-  constructor(watcher: Cell, watched: Cell, callback: (terminated: Terminated) => unknown) {
+  /** @param isPatient true to wait for the next end, where the actor's side is gone for now. */
+  constructor(watcher: Cell, watched: Cell, callback: (terminated: Terminated) => unknown, isPatient = false) {
     this.#watcher = watcher;
     this.#watched = watched;
     this.#callback = callback;
     this.#origin = originBehind(watcher.present, watcher);
-    if (watched.isStopped) {
-      this.tell(ends.get(watched)?.error);
+    const end = ends.get(watched);
+    if (watched.isStopped || (end?.isGone && !isPatient)) {
+      this.tell(end?.error);
       return;
     }
     const { extra } = watched;
