@@ -141,6 +141,7 @@ class ServedWorker {
       this.#exposed = checked(
         await this.#start(system, { index, data, ref: (to, protocol) => link.ref(address(to), protocol) }),
       );
+      link.lookAgain(); // References of a former start were opened before.
       this.#say({ kind: "ready" });
     } catch (thrown) {
       this.#say({

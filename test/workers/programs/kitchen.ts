@@ -72,6 +72,7 @@ serveWorker((system, worker) => {
         setImmediate(() => process.exit(7));
         return;
       }
+      if (how === "stop the kitchen") return void system.stop(kitchen);
       if (how === "pause") return Bun.sleepSync(700);
       setTimeout(() => {
         throw new Error("out of gas");
