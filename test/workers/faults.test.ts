@@ -166,7 +166,7 @@ test.each([1, 2])(
 );
 
 test("P14: an actor that stops after a restart of its worker is told to those who watch, and pools leave it out, with no message to it before", async () => {
-  await start({ size: 2 });
+  await start({ size: 2, env: { ASKS_FIRST: "" } });
   const pool = workers.pool("kitchen", Kitchen, { routing: "round-robin" });
   const first = workers.ref("kitchen", Kitchen, 1);
   const reaper = workers.ref("reaper", Reaper, 1);

@@ -6,8 +6,9 @@ import { Kitchen, Log, Reaper } from "./protocols";
 /** What it loses is looked for by the tests. */
 const SILENT = { logger: { warn: () => undefined, error: () => undefined } };
 
-serveWorker((system, worker) => {
+serveWorker(async (system, worker) => {
   const log: RefTo<typeof Log> = worker.ref("log", Log);
+  if (process.env["ASKS_FIRST"] !== undefined) await log.ask("notes"); // What the other side sent at once has come by then.
   const kitchen = system.spawn("kitchen", Kitchen, (ctx) => {
     const order: number[] = [];
     return {
