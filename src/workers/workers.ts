@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import {
   type AnyRef,
   address,
@@ -10,7 +9,7 @@ import {
   type System,
 } from "../index";
 import { Member, WorkerMember, type WorkerReport } from "./member";
-import { checkOptions, type WorkerPoolOptions, type WorkersOptions } from "./options";
+import { checkOptions, checkStart, pathOf, type WorkerPoolOptions, type WorkersOptions, writeData } from "./options";
 
 /** Threads or processes that run systems of their own. */
 export interface Workers extends AsyncDisposable {
@@ -56,16 +55,23 @@ class WorkerGroup implements Workers {
   readonly #pools: OpenPool[] = [];
 
   constructor(system: System, options: WorkersOptions) {
-    const { size = Math.max(1, navigator.hardwareConcurrency - 1), name = "workers", exposes = {}, entry } = options;
+    const {
+      size = Math.max(1, navigator.hardwareConcurrency - 1),
+      name = "workers",
+      exposes = {},
+      entry,
+      data,
+    } = options;
     this.#system = system;
     this.#name = name;
     const exposed =
       typeof exposes === "function"
         ? exposes
         : (at: string) => (Object.hasOwn(exposes, at.slice(2, -1)) ? exposes[at.slice(2, -1)] : undefined);
-    const entryPath = entry instanceof URL ? fileURLToPath(entry) : entry;
+    const entryPath = pathOf(entry);
+    const dataText = writeData(data);
     const onState = (member: WorkerMember, isReady: boolean): void => this.#turn(member, isReady);
-    const of = { ...options, system, name, entryPath, exposed, onState };
+    const of = { ...options, system, name, entryPath, dataText, exposed, onState };
     this.#members = Array.from({ length: size }, (_, at) => new WorkerMember(at + 1, of));
     const supervision = { backoff: { initial: 100 }, beyondLimit: "hold" as const, ...options.supervision };
     this.#keeper = system.spawn(
@@ -173,6 +179,7 @@ class WorkerGroup implements Workers {
  */
 export async function spawnWorkers(system: System, options: WorkersOptions): Promise<Workers> {
   checkOptions(options);
+  checkStart(options);
   const group = new WorkerGroup(system, options);
   await group.begin();
   return group;
