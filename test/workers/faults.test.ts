@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -138,6 +138,61 @@ test("a pool goes on while one of its workers is down, and has it back afterward
   const after = await pids();
   expect(after.size).toBe(2);
   expect(after).not.toEqual(before);
+});
+
+test("a pool whose workers were all down sends to none that still is, once one is back; nor does one that was made meanwhile", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "envoi-"));
+  const away = join(folder, "away-");
+  await start({ size: 2, env: { AWAY: away } });
+  const before = workers.pool("kitchen", Kitchen, { routing: "round-robin" });
+  for (const index of [1, 2]) {
+    await writeFile(`${away}${index}`, "");
+    workers.ref("reaper", Reaper, index).tell("die", "exit");
+    await until(() => workers.members[index - 1]?.state !== "ready");
+  }
+  const meanwhile = workers.pool("kitchen", Kitchen, { routing: "round-robin" });
+  expect((await meanwhile.ask("who"))._unsafeUnwrapErr().kind).toBe("unreachable");
+  await rm(`${away}1`);
+  await until(() => workers.members[0]?.state === "ready");
+  for (const pool of [before, meanwhile]) {
+    const asked = await Promise.all(Array.from({ length: 4 }, () => pool.ask("who")));
+    expect(asked.map((result) => result.map(({ worker }) => worker).unwrapOr(0))).toEqual([1, 1, 1, 1]);
+  }
+  await rm(`${away}2`);
+  await until(areReady);
+  for (const pool of [before, meanwhile]) {
+    const asked = await Promise.all(Array.from({ length: 4 }, () => pool.ask("who")));
+    expect(new Set(asked.map((result) => result.map(({ worker }) => worker).unwrapOr(0)))).toEqual(new Set([1, 2]));
+  }
+  await rm(folder, { recursive: true });
+});
+
+test("workers that were stopped give no reference and no pool, and those that there are say so", async () => {
+  const kitchen = await start();
+  const stopping = workers.stop();
+  const sentence = 'The workers "workers" were stopped for good: start others by spawnWorkers()';
+  expect(() => workers.ref("kitchen", Kitchen)).toThrow(sentence);
+  expect(() => workers.pool("kitchen", Kitchen)).toThrow(sentence);
+  await stopping;
+  expect((await kitchen.ask("cook", 1))._unsafeUnwrapErr().message).toContain(sentence);
+});
+
+test("workers whose name is in use leave nothing behind", async () => {
+  await start();
+  let live = 0;
+  const subscribe = system.events.subscribe.bind(system.events);
+  const spy = spyOn(system.events, "subscribe").mockImplementation((callback) => {
+    const unsubscribe = subscribe(callback);
+    live++;
+    return () => {
+      live--;
+      unsubscribe();
+    };
+  });
+  const again = spawnWorkers(system, { entry: new URL("./programs/kitchen.ts", import.meta.url), size: 3 });
+  expect(await again.catch((error: unknown) => String(error))).toContain("workers");
+  expect(spy).toHaveBeenCalledTimes(3);
+  expect(live).toBe(0);
 });
 
 test.each([1, 2])(

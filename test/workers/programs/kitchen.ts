@@ -8,6 +8,8 @@ const SILENT = { logger: { warn: () => undefined, error: () => undefined } };
 
 serveWorker(async (system, worker) => {
   const log: RefTo<typeof Log> = worker.ref("log", Log);
+  const away = process.env["AWAY"];
+  if (away !== undefined && existsSync(`${away}${worker.index}`)) throw new Error("The cook is away.");
   if (process.env["ASKS_FIRST"] !== undefined) await log.ask("notes"); // What the other side sent at once has come by then.
   const kitchen = system.spawn("kitchen", Kitchen, (ctx) => {
     const order: number[] = [];
