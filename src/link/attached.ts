@@ -1,6 +1,9 @@
 import type { Address, Attachment, Protocol } from "../index";
 import type { Transient } from "./transients";
 
+/** One for an address that this side named, one that came in a payload, and one for a message. */
+export type Kind = "kept" | "lent" | "transient";
+
 /** An actor of the other side that has a reference here. */
 export interface Attached extends Transient {
   /** Stands for the address in frames; 0 for a transient one, whose frames have the address. */

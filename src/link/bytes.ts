@@ -105,9 +105,10 @@ class Parting {
     this.#parents.push(value);
     const before: Record<string | number, unknown> = value as Record<string, unknown>; // Read by its own keys alone.
     let copy: Record<string | number, unknown> | null = null;
-    for (const key of Object.keys(value)) {
+    // What else an array has is no part of JSON.
+    for (const key of isArray ? value.keys() : Object.keys(value)) {
       const item = before[key];
-      const rest = this.without(item, [...path, isArray ? Number(key) : key]);
+      const rest = this.without(item, [...path, key]);
       if (rest === item) continue;
       copy ??= (isArray ? [...value] : { ...value }) as Record<string, unknown>; // As above.
       copy[key] = rest;
@@ -157,11 +158,13 @@ const PLACES: Readonly<Record<number, number>> = {
 };
 
 /**
- * Puts the bytes that came beside a text into its payload: the first frame has their paths, and the second one the payload.
+ * Puts the bytes that came beside a text into its payload: the first frame has their paths, and the last one the payload.
  *
  * @returns false when a place is none, or bytes are none.
  */
-export function putBytes([head, frame]: readonly unknown[], bytes: readonly unknown[]): boolean {
+export function putBytes(frames: readonly unknown[], bytes: readonly unknown[]): boolean {
+  const [head] = frames;
+  const frame = frames.at(-1);
   if (!Array.isArray(head) || head[0] !== Code.bytes || !Array.isArray(frame)) return false;
   const paths: unknown = head[1];
   const place = PLACES[frame[0] as number]; // Another value is no key of it.

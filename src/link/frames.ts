@@ -36,7 +36,7 @@ export const Code = {
   stopped: 14,
   /** version, version: what the receiver of the frame calls, and what its sender serves. */
   versions: 15,
-  /** paths: the payload of the next frame, the last one of its text, has null where the bytes beside the text belong, in order. */
+  /** paths, as the first frame of a text: the payload of the last one has null where the bytes beside the text belong, in order. */
   bytes: 16,
   /** number: its receiver sends it back by `read`. */
   mark: 17,

@@ -1,5 +1,6 @@
 export { type Binary, Bytes, transfer } from "./bytes";
 export { mayHaveBegun } from "./died";
+export { MAX_DEPTH, writePart } from "./frames";
 export { createLink, type Link } from "./link";
 export type { LinkOptions } from "./options";
 

@@ -68,6 +68,8 @@ export interface Link {
   restore(): void;
   /** There is a connection again, to another system at the same place: references work again. */
   resume(): void;
+  /** More actors of this side can be reached than when `exposed` was called: what the other side has of them leads there, and their ends are told. */
+  lookAgain(): void;
   /** The ends of this side's actors are told no more: the whole side is about to leave, and another one may take its place. */
   leave(): void;
   /** Sends what waits for the end of the turn. */
@@ -285,6 +287,10 @@ class TextLink implements Link {
     this.#outbox.resume();
     this.#serving.resume();
     this.#sending.resume();
+  }
+
+  lookAgain(): void {
+    this.#serving.lookAgain();
   }
 
   leave(): void {

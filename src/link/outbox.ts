@@ -68,20 +68,28 @@ export class Outbox {
     this.#clock.microtask(this.#onMicrotask);
   }
 
-  /** Takes a frame that fits, and the bytes of its payload, if it has any. */
-  put(frame: string, beside: Beside | undefined, message: Outgoing | null, isItem = false): void {
-    if (beside === undefined) this.add(frame, message, isItem);
-    else this.#addWith(frame, beside, message);
+  /**
+   * Takes a frame that fits, and the bytes of its payload, if it has any.
+   *
+   * @param mark leaves with it: an answer to it comes back behind that to the mark.
+   */
+  put(frame: string, beside: Beside | undefined, message: Outgoing | null, isItem = false, mark = ""): void {
+    if (beside !== undefined) {
+      this.#addWith(mark === "" ? frame : `${mark},${frame}`, beside, message);
+      return;
+    }
+    this.add(frame, message, isItem);
+    if (mark !== "") this.add(mark);
   }
 
   /**
-   * Sends a frame that fits with its bytes: at once, and alone, behind what was added before. A thread takes over bytes as they are sent: their owner
+   * Sends frames that fit with the bytes of the last one: at once, and alone, behind what was added before. A thread takes over bytes as they are sent: their owner
    * sees in the same turn that they have gone, and bytes that cannot go fail their own message alone.
    */
-  #addWith(frame: string, { paths, bytes }: Beside, message: Outgoing | null): void {
+  #addWith(frames: string, { paths, bytes }: Beside, message: Outgoing | null): void {
     this.flush();
     if (this.#lostBy === null)
-      this.#leave(`[[${Code.bytes},${paths}],${frame}]`, message === null ? [] : [message], bytes);
+      this.#leave(`[[${Code.bytes},${paths}],${frames}]`, message === null ? [] : [message], bytes);
     else if (message !== null) this.#onUnsent(message, this.#lostBy.cause); // As above.
   }
 

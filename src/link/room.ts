@@ -19,7 +19,7 @@ export class Room {
     return this.#sent - this.#read >= this.most;
   }
 
-  /** A message leaves. Returns the mark that leaves behind it; 0 for none. */
+  /** A message leaves. Returns the mark that leaves with it; 0 for none. */
   take(): number {
     this.#sent++;
     if (this.#sent - this.#marked < this.#step) return 0;

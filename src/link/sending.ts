@@ -11,7 +11,7 @@ import {
   type Ref,
   type System,
 } from "../index";
-import type { Attached } from "./attached";
+import type { Attached, Kind } from "./attached";
 import type { Beside } from "./bytes";
 import { Died } from "./died";
 import { Code, codeOf, timeText, writePart } from "./frames";
@@ -21,8 +21,6 @@ import { Room } from "./room";
 import { Transients } from "./transients";
 import type { Versions } from "./versions";
 import type { Writing, Written } from "./writing";
-
-type Kind = "kept" | "lent" | "transient";
 
 /** The parts of a link that its sending side needs. */
 interface SendingOptions {
@@ -232,10 +230,8 @@ export class Sending {
   }
 
   #leave(frame: string, beside: Beside | undefined, out: Outgoing): void {
-    this.#outbox.put(frame, beside, out);
-    if (this.#room === null || this.#lostBy !== null) return; // The sending itself may have lost the connection.
-    const mark = this.#room.take();
-    if (mark > 0) this.#outbox.add(`[${Code.mark},${mark}]`);
+    const mark = this.#room?.take() ?? 0;
+    this.#outbox.put(frame, beside, out, false, mark > 0 ? `[${Code.mark},${mark}]` : "");
   }
 
   /** The other side has read all before a mark. */

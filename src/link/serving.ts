@@ -16,17 +16,13 @@ import {
   writeJson,
 } from "../index";
 import { BEGUN, hadLeft, kindToTell, toldAsDied } from "./died";
+import { Doors } from "./doors";
 import type { Called, Exposed } from "./exposed";
 import { Code } from "./frames";
 import type { Outbox } from "./outbox";
 import { toldOf } from "./told";
-import { detailWithVersions, type Versions, withVersions } from "./versions";
+import { Differences, detailWithVersions, type Versions, withVersions } from "./versions";
 import type { Writing } from "./writing";
-
-/** Doors of addresses that came with a message instead of a number, at most: the next message to one of them makes none. */
-const MOST_DOORS = 256;
-/** Pairs of versions that the other side is told, at most. */
-const MOST_TOLD = 100;
 
 /** The parts of a link that its serving side needs. */
 interface ServingOptions {
@@ -53,10 +49,8 @@ export class Serving {
   readonly #refused = new Set<number>();
   /** The addresses of actors that are exposed under others than their own. */
   readonly #otherNames = new Map<Address, Address[]>();
-  /** The doors of addresses that came without a number, the last one that was made at the end. */
-  readonly #doors = new Map<Address, { readonly door: Door; readonly ref: AnyRef }>();
-  /** The pairs of versions that the other side was told. */
-  readonly #told = new Set<string>();
+  readonly #doors = new Doors();
+  readonly #differences: Differences;
   #lent = 0;
   #isLeaving = false;
   #responder: Responder;
@@ -64,6 +58,7 @@ export class Serving {
   constructor(options: ServingOptions, outbox: Outbox) {
     this.#options = options;
     this.#outbox = outbox;
+    this.#differences = new Differences(options.versions, (frame) => outbox.fits(frame) && outbox.add(frame));
     this.#responder = this.#respond();
   }
 
@@ -161,13 +156,21 @@ export class Serving {
   #expose(at: Address, ref: AnyRef, isLent: boolean): Exposed {
     const door = this.#doorOf(ref);
     const exposed: Exposed = { door, ref, isLent, targets: this.#early.get(at) ?? new Set() };
-    if (door.isStopped) return exposed; // Its end was told already: somebody else may get the address.
+    if (door.isStopped) {
+      if (!isLent) this.#tellStopped(at, exposed, undefined);
+      return exposed; // Somebody else may get the address.
+    }
     this.#early.delete(at);
     this.#exposed.set(at, exposed);
     if (at === ref.address) return exposed;
     const others = this.#otherNames.get(ref.address) ?? [];
     if (!others.includes(at)) this.#otherNames.set(ref.address, [...others, at]); // It may have been released since.
     return exposed;
+  }
+
+  /** More actors can be reached: the numbers that stood for nobody lead to them, and their ends are told. */
+  lookAgain(): void {
+    for (const at of [...this.#early.keys()]) this.#findSafely(at);
   }
 
   #doorOf(ref: AnyRef): Door {
@@ -185,10 +188,12 @@ export class Serving {
       if (exposed?.ref.address === address && exposed.door.isStopped) this.#tellStopped(at, exposed, error);
     }
     this.#otherNames.delete(address);
+    if (this.#early.has(address)) this.#findSafely(address); // It may have been reachable since, and nobody has looked.
   }
 
   #tellStopped(at: Address, { targets, isLent }: Exposed, error: unknown): void {
     this.#exposed.delete(at);
+    this.#early.delete(at);
     if (isLent) this.#lent--;
     const isTold = error !== undefined && this.#options.tellsErrors;
     const detail = isTold ? writeJson(toldOf(error)) : undefined;
@@ -239,30 +244,17 @@ export class Serving {
     const at: Address = `@(${id})`;
     if (!isAddress(at)) return undefined;
     const called = { at, version: typeof version === "string" ? version : undefined };
-    if (this.#exposed.has(at) || this.#doors.get(at)?.door.isStopped === false) return called;
-    this.#doors.delete(at);
+    if (this.#exposed.has(at) || this.#doors.isOpen(at)) return called;
     const ref = this.#reach(at);
     if (ref === undefined) return undefined;
-    const [oldest] = this.#doors.keys();
-    if (oldest !== undefined && this.#doors.size >= MOST_DOORS) this.#doors.delete(oldest);
-    this.#doors.set(at, { door: this.#doorOf(ref), ref });
+    this.#doors.add(at, this.#doorOf(ref), ref);
     return called;
   }
 
-  /** A sentence that names the version by which an actor is called and that of its protocol, where they are different. */
   #versionsOf(at: Address, called: string): string | undefined {
-    const { versions } = this.#options;
     const ref = this.#exposed.get(at)?.ref ?? this.#doors.get(at)?.ref;
     const operations = ref === undefined ? null : operationsOf(ref);
-    if (versions === undefined || operations === null) return undefined;
-    const served = versions.of(operations);
-    if (served === called) return undefined;
-    const frame = JSON.stringify([Code.versions, called, served]);
-    if (this.#told.size < MOST_TOLD && !this.#told.has(frame)) {
-      this.#told.add(frame);
-      if (this.#outbox.fits(frame)) this.#outbox.add(frame);
-    }
-    return versions.differ(called, served);
+    return operations === null ? undefined : this.#differences.sentence(called, operations);
   }
 
   cancel(id: string): void {

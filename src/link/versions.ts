@@ -1,4 +1,5 @@
 import type { AskError, Metadata, Protocol } from "../index";
+import { Code } from "./frames";
 
 /** Knows the versions of protocols, where the two sides of a link may have different ones. */
 export interface Versions {
@@ -11,6 +12,34 @@ export interface Versions {
   differ(called: string, served: string): string;
   /** The other side says that it serves another version than this side calls. */
   heard(called: string, served: string): void;
+}
+
+/** Pairs of versions that the other side is told, at most. */
+const MOST_TOLD = 100;
+
+/** Says where the other side calls an actor by another version of its protocol than is served here, and tells that side once. */
+export class Differences {
+  readonly #versions: Versions | undefined;
+  readonly #tell: (frame: string) => void;
+  /** The pairs of versions that the other side was told. */
+  readonly #told = new Set<string>();
+
+  constructor(versions: Versions | undefined, tell: (frame: string) => void) {
+    this.#versions = versions;
+    this.#tell = tell;
+  }
+
+  /** A sentence that names the version by which an actor is called and that of its protocol, where they are different. */
+  sentence(called: string, operations: Protocol["operations"]): string | undefined {
+    const served = this.#versions?.of(operations);
+    if (served === undefined || served === called) return undefined;
+    const frame = JSON.stringify([Code.versions, called, served]);
+    if (this.#told.size < MOST_TOLD && !this.#told.has(frame)) {
+      this.#told.add(frame);
+      this.#tell(frame);
+    }
+    return this.#versions?.differ(called, served);
+  }
 }
 
 /** The member of a message's metadata that names both versions, where they are different. */

@@ -115,6 +115,7 @@ export class Nodes implements PairOwner {
     }
     if (this.#exposed.has(at)) throw new Error(`The name ${quote(name)} is exposed already: end that one first.`);
     this.#exposed.set(at, ref);
+    for (const { link } of this.#pairs.values()) link.lookAgain();
     return () => {
       if (this.#exposed.get(at) === ref) this.#exposed.delete(at);
     };

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../index";
 import type { Binary } from "../link/index";
-import { type Posted, PROCESS_MARK, postWith, readPosted } from "./control";
+import { BUN_MARK, isCompiled, isLastMessage, type Posted, PROCESS_MARK, postWith, readPosted } from "./control";
 
 /** A thread or a process that runs, and the texts to and from it. */
 export interface Carrier {
@@ -20,6 +20,18 @@ export interface Hearing {
   onEnd(cause: Error): void;
 }
 
+/** The cause of a worker that nobody ended. */
+export class EndedByItself extends Error {
+  constructor(what: "worker" | "process", how: string) {
+    super(`The ${what} has ended by itself, ${how}.`);
+  }
+
+  /** It had not begun to hear. */
+  get early(): Error {
+    return new Error(`${this.message.slice(0, -1)}: its entry had not called serveWorker().`);
+  }
+}
+
 /** The way to start a worker. */
 export interface Starting {
   readonly entry: string;
@@ -36,11 +48,12 @@ export function startThread({ entry, env, clock }: Starting, { onText, onEnd }: 
     hasEnded = true;
     onEnd(cause);
   };
-  const endBy = (code: number): void => end(new Error(`The worker has ended by itself, with code ${code}.`));
+  const endBy = (code: number): void => end(new EndedByItself("worker", `with code ${code}`));
   worker.on("message", (data: unknown) => {
     if (hasEnded) return;
-    if (typeof data !== "number") readPosted(data, onText);
-    else clock.macrotask(() => endBy(data)); // Its last message. An error that ended it may be right behind it.
+    if (isLastMessage(data))
+      clock.macrotask(() => endBy(data.envoiExitCode)); // An error that ended it may be right behind it.
+    else readPosted(data, onText);
   });
   worker.on("error", (thrown: unknown) => {
     const error = thrown instanceof Error ? thrown : Bun.inspect(thrown); // A copy, whose texts are texts.
@@ -70,7 +83,7 @@ export function startProcess({ entry, env }: Starting, { onText, onEnd }: Hearin
     onEnd(cause);
   };
   const child = Bun.spawn([process.execPath, entry], {
-    env: { ...process.env, ...env, [PROCESS_MARK]: String(process.pid) },
+    env: { ...process.env, ...env, ...(isCompiled ? { [BUN_MARK]: "1" } : {}), [PROCESS_MARK]: String(process.pid) },
     stdio: ["ignore", "inherit", "inherit"],
     // Texts of a turn have many quotes, which "json" escapes: of 64 asks at once, it carried a third as many per second.
     serialization: "advanced",
@@ -82,7 +95,7 @@ export function startProcess({ entry, env }: Starting, { onText, onEnd }: Hearin
     },
     onExit(_child, code, signal) {
       const how = typeof code === "number" ? `with code ${code}` : `by signal ${signal}`;
-      end(new Error(`The process has ended by itself, ${how}.`));
+      end(new EndedByItself("process", how));
     },
   });
   return {

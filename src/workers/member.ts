@@ -9,8 +9,8 @@ import {
   Type,
 } from "../index";
 import { createLink, type Link } from "../link/index";
-import { type Carrier, startProcess, startThread } from "./carrier";
-import { type FromWorker, isControl, type ToWorker } from "./control";
+import { type Carrier, EndedByItself, startProcess, startThread } from "./carrier";
+import { isControl, readFromWorker, type ToWorker } from "./control";
 import type { WorkersOptions } from "./options";
 
 /** The actor that holds a worker. It fails when the worker is gone, so that its supervisor starts another one. */
@@ -24,7 +24,7 @@ export interface WorkerReport {
   readonly state: "starting" | "ready" | "down";
   /** The id of its process; undefined for a thread, and while it is down. */
   readonly pid: number | undefined;
-  /** The messages of this system that wait for it. */
+  /** The messages of this system whose senders wait for it: asks, offers and streams. Tells do not count, since nobody waits for them. */
   readonly waiting: number;
 }
 
@@ -32,12 +32,16 @@ export interface MemberOptions extends WorkersOptions {
   readonly system: System;
   readonly name: string;
   readonly entryPath: string;
+  /** The data as JSON; undefined where there are none. */
+  readonly dataText: string | undefined;
   readonly exposed: (at: Address) => AnyRef | undefined;
   /** Told when it can be reached, and when no more. */
   readonly onState: (member: WorkerMember, isReady: boolean) => void;
 }
 
 const DOWN = new Error("The worker is being started.");
+const NEVER = Number.POSITIVE_INFINITY;
+const NO_FRAME = new Error("The worker sent what is no frame.");
 
 /** One of the workers, over all its starts: the link to it lives on, and so do the references of that. */
 export class WorkerMember {
@@ -48,6 +52,8 @@ export class WorkerMember {
   readonly #options: MemberOptions;
   #carrier: Carrier | null = null;
   #state: WorkerReport["state"] = "down";
+  /** True once its entry has called serveWorker. */
+  #isHere = false;
   /** Set while it is asked to leave: called when it has. */
   #onLeft: (() => void) | null = null;
   /** When the oldest question that it has not answered was put; null while there is none. */
@@ -59,7 +65,7 @@ export class WorkerMember {
   constructor(index: number, options: MemberOptions) {
     this.index = index;
     this.#options = options;
-    const { system, name, exposed, mostUnread = Number.POSITIVE_INFINITY } = options;
+    const { system, name, exposed, mostUnread = NEVER } = options;
     this.link = createLink({
       system,
       prefix: `${name}/${index}/`,
@@ -94,21 +100,9 @@ export class WorkerMember {
     const start = as === "thread" ? startThread : startProcess;
     const { self } = ctx;
     this.#state = "starting";
+    this.#isHere = false;
     this.#askedAt = null;
-    try {
-      const carrier = start(
-        { entry: entryPath, env, clock: this.#options.system.clock },
-        {
-          onText: (text, bytes) => this.#carrier === carrier && this.#take(text, bytes, self),
-          onEnd: (cause) => this.#ended(carrier, cause, self),
-        },
-      );
-      this.#carrier = carrier;
-    } catch (thrown) {
-      this.#ended(null, thrown instanceof Error ? thrown : new Error(String(thrown)), self);
-      return;
-    }
-    if (readyWithin !== Number.POSITIVE_INFINITY) {
+    if (readyWithin !== NEVER) {
       ctx.timers.once("ready", readyWithin, () => {
         if (this.#state === "ready") return;
         this.#end(
@@ -118,37 +112,61 @@ export class WorkerMember {
         );
       });
     }
-    this.#lastBeat = this.#options.system.clock.monotonicTime();
-    ctx.timers.fixedDelay("heartbeat", heartbeatEvery, () => this.#beat(heartbeatEvery));
+    if (heartbeatEvery !== NEVER) {
+      this.#lastBeat = this.#options.system.clock.monotonicTime();
+      ctx.timers.fixedDelay("heartbeat", heartbeatEvery, () => this.#beat(heartbeatEvery));
+    }
+    try {
+      const carrier = start(
+        { entry: entryPath, env, clock: this.#options.system.clock },
+        {
+          onText: (text, bytes) => this.#carrier === carrier && this.#take(text, bytes),
+          onEnd: (cause) => this.#ended(carrier, cause, self),
+        },
+      );
+      this.#carrier = carrier;
+    } catch (thrown) {
+      this.#ended(null, thrown instanceof Error ? thrown : new Error(String(thrown)), self);
+    }
   }
 
   #post(message: ToWorker): void {
     this.#carrier?.post(JSON.stringify(message));
   }
 
-  #take(text: string, bytes: readonly unknown[] | undefined, self: Ref<MemberSignatures>): void {
+  #postStart(): void {
+    const { name, dataText, mostUnread } = this.#options;
+    // JSON carries no infinity, which is the default there, too.
+    const bound = mostUnread === undefined || mostUnread === NEVER ? {} : { mostUnread };
+    const start = JSON.stringify({ kind: "start", name, index: this.index, ...bound } satisfies ToWorker);
+    this.#carrier?.post(dataText === undefined ? start : `${start.slice(0, -1)},"data":${dataText}}`);
+  }
+
+  #take(text: string, bytes: readonly unknown[] | undefined): void {
     if (!isControl(text)) {
-      if (!this.link.take(text, bytes)) this.#end(new Error("The worker sent what is no frame."));
+      if (!this.link.take(text, bytes)) this.#end(NO_FRAME);
       return;
     }
-    const message = JSON.parse(text) as FromWorker; // It was written by serveWorker of this package.
-    switch (message.kind) {
-      case "here": {
-        const { name, data, mostUnread } = this.#options;
-        // JSON carries no infinity, which is the default there, too.
-        const bound = mostUnread === undefined || mostUnread === Number.POSITIVE_INFINITY ? {} : { mostUnread };
-        this.#post({ kind: "start", name, index: this.index, data, ...bound });
+    const message = readFromWorker(text);
+    switch (message?.kind) {
+      case undefined:
+        this.#end(NO_FRAME);
+        return;
+      case "here":
+        this.#isHere = true;
+        this.#postStart();
         this.link.resume();
         return;
-      }
       case "ready":
         this.#state = "ready";
         this.first.resolve();
         this.#options.onState(this, true);
         return;
       case "failed":
-        this.#post({ kind: "bye" });
-        this.#ended(this.#carrier, new Error(`The worker could not begin: ${message.message}`), self);
+        this.#end(new Error(`The worker could not begin: ${message.message}`)); // All that it said has come.
+        return;
+      case "refused":
+        this.#end(new Error("The worker got what is no frame."));
         return;
       case "pong":
         this.#askedAt = null;
@@ -183,7 +201,7 @@ export class WorkerMember {
   /** It is gone: all that waits for it is told first, and then its supervisor. */
   #ended(carrier: Carrier | null, by: Error, self: Ref<MemberSignatures>): void {
     if (this.#carrier !== carrier) return;
-    const cause = this.#endedBy ?? by;
+    const cause = this.#endedBy ?? (by instanceof EndedByItself && !this.#isHere ? by.early : by);
     this.#carrier = null;
     this.#endedBy = null;
     this.#state = "down";
@@ -201,10 +219,11 @@ export class WorkerMember {
     const left = Promise.withResolvers<void>();
     this.#onLeft = left.resolve;
     if (this.#state === "starting") this.#end(new Error("The worker was stopped while it started."));
-    else this.#post({ kind: "leave", within: leaveWithin });
-    const timer = system.clock.setTimer(() => this.#end(new Error("The worker did not leave in time.")), leaveWithin);
+    else this.#post(leaveWithin === NEVER ? { kind: "leave" } : { kind: "leave", within: leaveWithin });
+    const late = (): void => this.#end(new Error("The worker did not leave in time."));
+    const timer = leaveWithin === NEVER ? undefined : system.clock.setTimer(late, leaveWithin);
     await left.promise;
-    timer.cancel();
+    timer?.cancel();
     this.#onLeft = null;
   }
 }

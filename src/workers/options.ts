@@ -1,4 +1,7 @@
+import { fileURLToPath } from "node:url";
 import { type Address, type AnyRef, isRef, quote, type RoutingOptions, type Supervision } from "../index";
+import { writePart } from "../link/index";
+import { isInExecutable, PROCESS_MARK } from "./control";
 
 /** The options of workers. */
 export interface WorkersOptions {
@@ -8,7 +11,7 @@ export interface WorkersOptions {
   readonly size?: number;
   /**
    * A thread starts in some milliseconds, and has the memory of this process at risk: what runs out of memory ends all. A process starts in
-   * some tens of milliseconds, and costs more for each message; nothing that it does harms this one. Default: `"thread"`.
+   * some tens of milliseconds, and costs more for each message; what it breaks is itself alone. Default: `"thread"`.
    */
   readonly as?: "thread" | "process";
   /** The first segment of the addresses: `@(workers/1/render)` is the actor `render` of the first worker. Default: `"workers"`. */
@@ -26,7 +29,7 @@ export interface WorkersOptions {
   readonly supervision?: Supervision;
   /** The time within which a worker must be ready after its start, in milliseconds. Default: 10,000. */
   readonly readyWithin?: number;
-  /** Milliseconds between two questions whether a worker is alive. Default: 1,000. */
+  /** Milliseconds between two questions whether a worker is alive. `Infinity`: none is asked, and none is ended because it hangs. Default: 1,000. */
   readonly heartbeatEvery?: number;
   /**
    * The time without an answer, in milliseconds, after which a worker hangs and is ended. It has to be longer than any computation of its actors that does
@@ -39,7 +42,7 @@ export interface WorkersOptions {
    */
   readonly mostUnread?: number;
   /**
-   * The time in which a worker handles what it has, when it is asked to leave, in milliseconds. One that takes longer is ended. Default: 4,000, which is less than
+   * The time in which a worker handles what it has, when it is asked to leave, in milliseconds. One that takes longer is ended. `Infinity`: none is. Default: 4,000, which is less than
    * the `hookTimeout` and the shutdown of a system wait.
    */
   readonly leaveWithin?: number;
@@ -94,6 +97,37 @@ const RULES: { readonly [Name in keyof Required<WorkersOptions>]: Rule } = {
   ],
   leaveWithin: DURATION,
 };
+
+export const pathOf = (entry: string | URL): string => (entry instanceof URL ? fileURLToPath(entry) : entry);
+
+/**
+ * The data as JSON, which each start of a worker sends.
+ *
+ * @throws TypeError when JSON cannot carry them.
+ */
+export function writeData(data: unknown): string | undefined {
+  if (data === undefined) return undefined;
+  const written = writePart(data);
+  if ("text" in written) return written.text;
+  throw new TypeError(`The data of workers are what JSON carries. ${written.message}`);
+}
+
+/**
+ * A process of a program that is one executable, and a program that was started as a worker, would start themselves without an end.
+ *
+ * @throws TypeError when the entry cannot be that of a process; Error when this program is a worker that has not begun.
+ */
+export function checkStart({ entry, as }: WorkersOptions): void {
+  if (as === "process" && isInExecutable(pathOf(entry))) {
+    throw new TypeError(
+      `A process cannot be started by an entry that lies in the executable (bun build --compile): ${quote(pathOf(entry))}. Use as: "thread", or ship the entry as a file beside the executable and name that.`,
+    );
+  }
+  if (process.env[PROCESS_MARK] === undefined) return;
+  throw new Error(
+    "spawnWorkers() was called in a program that was started as a worker and has not called serveWorker(): call that first, or name the module that does as the entry.",
+  );
+}
 
 /** @throws TypeError or RangeError when the options cannot be. */
 export function checkOptions(options: WorkersOptions): void {

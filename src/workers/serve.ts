@@ -12,6 +12,7 @@ import {
 } from "../index";
 import { type Binary, createLink, type Link } from "../link/index";
 import {
+  BUN_MARK,
   type FromWorker,
   isControl,
   type LastMessage,
@@ -19,6 +20,7 @@ import {
   PROCESS_MARK,
   postWith,
   readPosted,
+  readToWorker,
   type ToWorker,
 } from "./control";
 import { dieWith } from "./parent-death";
@@ -56,7 +58,7 @@ function openPort(onText: (text: string, bytes?: readonly unknown[]) => void): P
     let isAsked = false;
     // The engine tells the end of a thread once its memory is freed, tens of milliseconds later where that is large.
     process.on("exit", (code) => {
-      if (!isAsked) port.postMessage(code satisfies LastMessage);
+      if (!isAsked) port.postMessage({ envoiExitCode: code } satisfies LastMessage);
     });
     return {
       post(text, bytes) {
@@ -76,6 +78,7 @@ function openPort(onText: (text: string, bytes?: readonly unknown[]) => void): P
       "serveWorker() is for a module that spawnWorkers() starts, as its entry; this one was started by itself.",
     );
   }
+  delete process.env[BUN_MARK];
   delete process.env[PROCESS_MARK]; // Programs that it starts are no workers.
   dieWith(Number(parent));
   const send = process.send.bind(process);
@@ -109,11 +112,12 @@ class ServedWorker {
 
   #take(text: string, bytes: readonly unknown[] | undefined): void {
     if (!isControl(text)) {
-      this.#link?.take(text, bytes);
+      if (this.#link?.take(text, bytes) === false) this.#say({ kind: "refused" });
       return;
     }
-    const message = JSON.parse(text) as ToWorker; // It was written by spawnWorkers of this package.
-    if (message.kind === "start") void this.#begin(message);
+    const message = readToWorker(text);
+    if (message === undefined) this.#say({ kind: "refused" });
+    else if (message.kind === "start") void this.#begin(message);
     else if (message.kind === "ping") this.#say({ kind: "pong" });
     else if (message.kind === "leave") void this.#leave(message.within);
     else this.#port.exit(0);
@@ -141,6 +145,7 @@ class ServedWorker {
       this.#exposed = checked(
         await this.#start(system, { index, data, ref: (to, protocol) => link.ref(address(to), protocol) }),
       );
+      link.lookAgain(); // References of a former start were opened before.
       this.#say({ kind: "ready" });
     } catch (thrown) {
       this.#say({
@@ -154,7 +159,7 @@ class ServedWorker {
     return Object.hasOwn(this.#exposed, name) ? this.#exposed[name] : undefined;
   }
 
-  async #leave(within: number): Promise<void> {
+  async #leave(within = Number.POSITIVE_INFINITY): Promise<void> {
     this.#link?.leave();
     await this.#system?.shutdown({ timeout: within, drain: true });
     this.#link?.flush();

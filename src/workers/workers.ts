@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import {
   type AnyRef,
   address,
@@ -10,7 +9,7 @@ import {
   type System,
 } from "../index";
 import { Member, WorkerMember, type WorkerReport } from "./member";
-import { checkOptions, type WorkerPoolOptions, type WorkersOptions } from "./options";
+import { checkOptions, checkStart, pathOf, type WorkerPoolOptions, type WorkersOptions, writeData } from "./options";
 
 /** Threads or processes that run systems of their own. */
 export interface Workers extends AsyncDisposable {
@@ -22,15 +21,15 @@ export interface Workers extends AsyncDisposable {
    * the worker is started anew. While that is down, messages come back as `unreachable`. It ends when its actor stops, as any reference does (`stopped`): after the next start of the
    * worker, a reference that is made anew leads to the new actor.
    *
-   * @throws TypeError when the name or the protocol is none; RangeError when there is no such worker.
+   * @throws TypeError when the name or the protocol is none; RangeError when there is no such worker; Error once the workers were stopped.
    * @example
    * const render = workers.ref("render", Render);
    */
   ref<Signatures>(name: string, protocol: Protocol<string, Signatures>, worker?: number): Ref<Signatures>;
   /**
-   * The reference to a pool of the actors of this name in each worker. Workers that are down, or whose actor has stopped, get nothing until they have been started again.
+   * The reference to a pool of the actors of this name in each worker. Each call makes a pool, which is an actor: keep its reference. Workers that are down, or whose actor has stopped, get nothing until they have been started again.
    *
-   * @throws TypeError or RangeError when an option is invalid.
+   * @throws TypeError or RangeError when an option is invalid; Error once the workers were stopped.
    * @example
    * const render = workers.pool("render", Render, { routing: "least-busy" });
    */
@@ -54,32 +53,45 @@ class WorkerGroup implements Workers {
   readonly #members: readonly WorkerMember[];
   readonly #keeper: AnyRef;
   readonly #pools: OpenPool[] = [];
+  #hasStopped = false;
 
   constructor(system: System, options: WorkersOptions) {
-    const { size = Math.max(1, navigator.hardwareConcurrency - 1), name = "workers", exposes = {}, entry } = options;
+    const {
+      size = Math.max(1, navigator.hardwareConcurrency - 1),
+      name = "workers",
+      exposes = {},
+      entry,
+      data,
+    } = options;
     this.#system = system;
     this.#name = name;
     const exposed =
       typeof exposes === "function"
         ? exposes
         : (at: string) => (Object.hasOwn(exposes, at.slice(2, -1)) ? exposes[at.slice(2, -1)] : undefined);
-    const entryPath = entry instanceof URL ? fileURLToPath(entry) : entry;
+    const entryPath = pathOf(entry);
+    const dataText = writeData(data);
     const onState = (member: WorkerMember, isReady: boolean): void => this.#turn(member, isReady);
-    const of = { ...options, system, name, entryPath, exposed, onState };
+    const of = { ...options, system, name, entryPath, dataText, exposed, onState };
     this.#members = Array.from({ length: size }, (_, at) => new WorkerMember(at + 1, of));
     const supervision = { backoff: { initial: 100 }, beyondLimit: "hold" as const, ...options.supervision };
-    this.#keeper = system.spawn(
-      name,
-      Keeper,
-      (ctx) => {
-        for (const member of this.#members) {
-          const held = ctx.spawn(String(member.index), Member, member.factory);
-          ctx.watch(held, ({ error }) => member.link.end(error ?? new Error("The worker was stopped.")));
-        }
-        return { onStop: () => this.#end() };
-      },
-      { supervision, phase: Number.MAX_VALUE },
-    );
+    try {
+      this.#keeper = system.spawn(
+        name,
+        Keeper,
+        (ctx) => {
+          for (const member of this.#members) {
+            const held = ctx.spawn(String(member.index), Member, member.factory);
+            ctx.watch(held, ({ error }) => member.link.end(error ?? new Error(this.#goodbye)));
+          }
+          return { onStop: () => this.#end() };
+        },
+        { supervision, phase: Number.MAX_VALUE },
+      );
+    } catch (thrown) {
+      this.#end(); // The name is in use.
+      throw thrown;
+    }
   }
 
   get size(): number {
@@ -104,6 +116,7 @@ class WorkerGroup implements Workers {
   }
 
   ref<Signatures>(name: string, protocol: Protocol<string, Signatures>, worker?: number): Ref<Signatures> {
+    this.#checkOpen();
     const at = worker ?? (Bun.hash.crc32(name) % this.size) + 1;
     const member = this.#members[at - 1];
     if (member === undefined)
@@ -116,6 +129,7 @@ class WorkerGroup implements Workers {
     protocol: Protocol<string, Signatures>,
     { size = this.size, ...routing }: WorkerPoolOptions = {},
   ): Ref<Signatures> {
+    this.#checkOpen();
     if (!Number.isSafeInteger(size) || size < 1 || size > this.size) {
       throw new RangeError(`The size of a pool is a number of workers from 1 to ${this.size}; got ${size}.`);
     }
@@ -133,25 +147,38 @@ class WorkerGroup implements Workers {
     return pool.ref;
   }
 
-  /** Takes a worker into its pools, or out of them. The last one stays, so that its senders are told why it is away. */
+  /** Takes a worker into its pools, or out of them. The last one stays until another one comes, so that its senders are told why it is away. */
   #turn(member: WorkerMember, isReady: boolean): void {
     for (const { pool, refs, refTo } of this.#pools) {
       const ref = refs.get(member);
       if (ref === undefined) continue;
-      if (isReady) {
-        const next = refTo(member);
-        refs.set(member, next);
-        if (next !== ref) pool.remove(ref); // Its actor had stopped: the pool may have kept it as its last one.
-        pool.add(next);
-      } else if (pool.size > 1) pool.remove(ref);
+      if (!isReady) {
+        if (pool.size > 1) pool.remove(ref);
+        continue;
+      }
+      const next = refTo(member);
+      refs.set(member, next);
+      if (next !== ref) pool.remove(ref); // Its actor had stopped: the pool may have kept it as its last one.
+      pool.add(next);
+      for (const [other, last] of refs) if (other.report.state !== "ready" && pool.size > 1) pool.remove(last);
     }
   }
 
+  #checkOpen(): void {
+    if (this.#hasStopped) throw new Error(this.#goodbye);
+  }
+
+  get #goodbye(): string {
+    return `The workers "${this.#name}" were stopped for good: start others by spawnWorkers().`;
+  }
+
   #end(): void {
-    for (const { link } of this.#members) link.end(new Error("The workers were stopped."));
+    this.#hasStopped = true;
+    for (const { link } of this.#members) link.end(new Error(this.#goodbye));
   }
 
   async stop(): Promise<void> {
+    this.#hasStopped = true;
     await this.#system.stop(this.#keeper);
     for (const { pool } of this.#pools) await this.#system.stop(pool.ref);
   }
@@ -173,6 +200,7 @@ class WorkerGroup implements Workers {
  */
 export async function spawnWorkers(system: System, options: WorkersOptions): Promise<Workers> {
   checkOptions(options);
+  checkStart(options);
   const group = new WorkerGroup(system, options);
   await group.begin();
   return group;

@@ -60,6 +60,15 @@ describe("bytes that were marked by transfer()", () => {
     expect((await asked)._unsafeUnwrap()).toBe(16);
   });
 
+  test("P2: leave what else an array has where it is, as JSON does", async () => {
+    const { ref, echoed } = picture();
+    const extra = transfer(bytesOf(4));
+    const list = Object.assign([transfer(bytesOf(1, 2)), 3], { extra });
+    expect((await ref.ask("echo", list)).isOk()).toBe(true);
+    expect(echoed).toEqual([[bytesOf(1, 2), 3]]);
+    expect(extra.length).toBe(1);
+  });
+
   test("come in tells in their order among other messages, and bare", async () => {
     const { ref } = picture();
     for (const n of [1, 2, 3]) {

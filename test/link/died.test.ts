@@ -37,6 +37,20 @@ test("P17: what had left for a side that died may have begun, and what had not l
   expect(publicError(errors[1]).message).toContain("send again later");
 });
 
+test("P17: a message whose handler had begun when its actor stopped is a timeout here, since nobody knows what became of it", async () => {
+  pair = createPair();
+  const oven = pair.reach(
+    pair.there.spawn("oven", Oven, () => ({ bake: () => baking.promise })),
+    Oven,
+  );
+  const asked = oven.ask("bake", { timeout: NEVER });
+  while (pair.far.underWay === 0) await new Promise(setImmediate);
+  await pair.there.shutdown({ timeout: 1 });
+  const error = (await asked)._unsafeUnwrapErr();
+  expect([error.kind, mayHaveBegun(error)]).toEqual(["timeout", true]);
+  expect(error.message).toContain("its actor stopped while it handled the message");
+});
+
 test("P17: a sender behind a further link is told so, too", async () => {
   pair = createPair();
   let cause: unknown;

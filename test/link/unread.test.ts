@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { address, type DeadLetter, defineProtocol, Type } from "../../src/index";
-import { createLink, transfer } from "../../src/link/index";
+import { Bytes, createLink, transfer } from "../../src/link/index";
 import { createPair, type Pair } from "./pair";
 
 const Log = defineProtocol("log", {
@@ -123,6 +123,21 @@ describe("messages that the other side has not read, with a bound", () => {
       expect(pair.link.take(wrong)).toBe(false);
   });
 });
+
+test.each([1, 2, 5])(
+  "P11: asks with bytes, one after the other's answer, find room with a bound of %d",
+  async (mostUnread) => {
+    const Echo = defineProtocol("echo", { echo: { payload: Bytes, reply: Bytes } });
+    pair = createPair({ mostUnread, carriesBytes: true, far: { carriesBytes: true } });
+    const echo = pair.reach(
+      pair.there.spawn("echo", Echo, () => ({ echo: (bytes) => transfer(bytes) })),
+      Echo,
+    );
+    for (let n = 0; n < 10; n++) {
+      expect((await echo.ask("echo", transfer(Uint8Array.of(n))))._unsafeUnwrap()).toEqual(Uint8Array.of(n));
+    }
+  },
+);
 
 test("without a bound, nothing is said of what was read", async () => {
   const { ref, notes } = log();

@@ -116,6 +116,20 @@ describe.skipIf(!hasNats)("a watch of an actor on another node", async () => {
     await a.system.shutdown();
   }, 60_000);
 
+  test("is told the stop of an actor that its node exposed later, with no message to it before", async () => {
+    const a = await join("watch-6", "a");
+    const joined = event(a.system, "joined", ({ node }) => node === "b");
+    const b = await join("watch-6", "b");
+    await joined;
+    const { desk, next } = await watching(a);
+    expect((await desk.ask("who"))._unsafeUnwrapErr().kind).toBe("no-recipient");
+    const clerk = b.system.spawn("clerk", Desk, () => ({ who: () => 1, stop() {} }));
+    b.cluster.expose("desk", clerk);
+    await b.system.stop(clerk);
+    expect((await next())?.reason).toBe("stopped");
+    await Promise.all([a.system.shutdown(), b.system.shutdown()]);
+  }, 60_000);
+
   test("without JetStream is told once nobody serves the node", async () => {
     const first = await startDesk("watch-2", plain);
     const a = await join("watch-2", "a", plain);

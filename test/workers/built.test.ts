@@ -26,3 +26,17 @@ test.each([[[]], [["--minify", "--splitting"]]])(
   },
   60_000,
 );
+
+test("a program that is one executable starts processes by an entry that is a file, and by none that lies in it", async () => {
+  const [program = "", kitchen = ""] = ["compiled", "kitchen"].map((name) =>
+    join(import.meta.dir, `programs/${name}.ts`),
+  );
+  const file = join(folder, "program");
+  expect((await run("build", "--compile", `--outfile=${file}`, program, kitchen)).status).toBe(0);
+  const result = async (env: Record<string, string>) => {
+    const child = Bun.spawn([file], { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "inherit"] });
+    return child.stdout.text();
+  };
+  expect(await result({ ENTRY: kitchen })).toBe("soup\n");
+  expect(await result({})).toContain("TypeError: A process cannot be started by an entry that lies in the executable");
+}, 60_000);

@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createSystem, defineProtocol, type System, systemClock, type Terminated, Type } from "../../src/index";
+import { type AnyRef, createSystem, defineProtocol, type System, systemClock, Type } from "../../src/index";
 import { spawnWorkers, type Workers, type WorkersOptions } from "../../src/workers/index";
 import { Kitchen, Log, Reaper } from "./programs/protocols";
 
@@ -43,6 +43,19 @@ function isAlive(pid: number): boolean {
 }
 const areReady = () => workers.members.every(({ state }) => state === "ready");
 
+/** Watches an actor from another one. */
+function watch(ref: AnyRef) {
+  const end = Promise.withResolvers<string>();
+  const Watching = defineProtocol("watching", { begin: { reply: Type.Null() } });
+  const watching = system.spawn("watching", Watching, (ctx) => ({
+    begin() {
+      ctx.watch(ref, ({ reason }) => end.resolve(String(reason)));
+      return null;
+    },
+  }));
+  return { watches: watching.ask("begin"), reason: end.promise };
+}
+
 describe.each(["thread", "process"] as const)("a %s", (as) => {
   test("that hangs is found by the heartbeat, and ended; what waits is told, and another one takes its place", async () => {
     const kitchen = await start({ as, heartbeatEvery: 50, heartbeatLimit: 500 });
@@ -80,17 +93,10 @@ describe.each(["thread", "process"] as const)("a %s", (as) => {
 
   test("beyond the limits of its supervision ends for good, and its watchers are told", async () => {
     const kitchen = await start({ as, supervision: { limit: 0, beyondLimit: "stop" } });
-    const end = Promise.withResolvers<Terminated>();
-    const Watching = defineProtocol("watching", { begin: { reply: Type.Null() } });
-    const watching = system.spawn("watching", Watching, (ctx) => ({
-      begin() {
-        ctx.watch(kitchen, (terminated) => end.resolve(terminated));
-        return null;
-      },
-    }));
-    await watching.ask("begin");
+    const { watches, reason } = watch(kitchen);
+    await watches;
     workers.ref("reaper", Reaper).tell("die", "exit");
-    expect((await end.promise).reason).toBe("unreachable");
+    expect(await reason).toBe("unreachable");
     expect((await kitchen.ask("cook", 1))._unsafeUnwrapErr().kind).toBe("unreachable");
   });
 });
@@ -134,6 +140,61 @@ test("a pool goes on while one of its workers is down, and has it back afterward
   expect(after).not.toEqual(before);
 });
 
+test("a pool whose workers were all down sends to none that still is, once one is back; nor does one that was made meanwhile", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "envoi-"));
+  const away = join(folder, "away-");
+  await start({ size: 2, env: { AWAY: away } });
+  const before = workers.pool("kitchen", Kitchen, { routing: "round-robin" });
+  for (const index of [1, 2]) {
+    await writeFile(`${away}${index}`, "");
+    workers.ref("reaper", Reaper, index).tell("die", "exit");
+    await until(() => workers.members[index - 1]?.state !== "ready");
+  }
+  const meanwhile = workers.pool("kitchen", Kitchen, { routing: "round-robin" });
+  expect((await meanwhile.ask("who"))._unsafeUnwrapErr().kind).toBe("unreachable");
+  await rm(`${away}1`);
+  await until(() => workers.members[0]?.state === "ready");
+  for (const pool of [before, meanwhile]) {
+    const asked = await Promise.all(Array.from({ length: 4 }, () => pool.ask("who")));
+    expect(asked.map((result) => result.map(({ worker }) => worker).unwrapOr(0))).toEqual([1, 1, 1, 1]);
+  }
+  await rm(`${away}2`);
+  await until(areReady);
+  for (const pool of [before, meanwhile]) {
+    const asked = await Promise.all(Array.from({ length: 4 }, () => pool.ask("who")));
+    expect(new Set(asked.map((result) => result.map(({ worker }) => worker).unwrapOr(0)))).toEqual(new Set([1, 2]));
+  }
+  await rm(folder, { recursive: true });
+});
+
+test("workers that were stopped give no reference and no pool, and those that there are say so", async () => {
+  const kitchen = await start();
+  const stopping = workers.stop();
+  const sentence = 'The workers "workers" were stopped for good: start others by spawnWorkers()';
+  expect(() => workers.ref("kitchen", Kitchen)).toThrow(sentence);
+  expect(() => workers.pool("kitchen", Kitchen)).toThrow(sentence);
+  await stopping;
+  expect((await kitchen.ask("cook", 1))._unsafeUnwrapErr().message).toContain(sentence);
+});
+
+test("workers whose name is in use leave nothing behind", async () => {
+  await start();
+  let live = 0;
+  const subscribe = system.events.subscribe.bind(system.events);
+  const spy = spyOn(system.events, "subscribe").mockImplementation((callback) => {
+    const unsubscribe = subscribe(callback);
+    live++;
+    return () => {
+      live--;
+      unsubscribe();
+    };
+  });
+  const again = spawnWorkers(system, { entry: new URL("./programs/kitchen.ts", import.meta.url), size: 3 });
+  expect(await again.catch((error: unknown) => String(error))).toContain("workers");
+  expect(spy).toHaveBeenCalledTimes(3);
+  expect(live).toBe(0);
+});
+
 test.each([1, 2])(
   "P14: a reference ends with its actor; a new one, and a pool of %d, have the actor of the worker's next start",
   async (size) => {
@@ -158,6 +219,22 @@ test.each([1, 2])(
     expect(new Set(who).size).toBe(size);
   },
 );
+
+test("P14: an actor that stops after a restart of its worker is told to those who watch, and pools leave it out, with no message to it before", async () => {
+  await start({ size: 2, env: { ASKS_FIRST: "" } });
+  const pool = workers.pool("kitchen", Kitchen, { routing: "round-robin" });
+  const first = workers.ref("kitchen", Kitchen, 1);
+  const reaper = workers.ref("reaper", Reaper, 1);
+  const { watches, reason } = watch(first);
+  await watches;
+  reaper.tell("die", "exit");
+  await until(() => !areReady());
+  await until(areReady);
+  reaper.tell("die", "stop the kitchen");
+  expect(await reason).toBe("stopped");
+  const asked = await Promise.all(Array.from({ length: 4 }, () => pool.ask("who")));
+  expect(asked.map((result) => result._unsafeUnwrap().worker)).toEqual([2, 2, 2, 2]);
+});
 
 test("the shutdown of the system ends its workers", async () => {
   await start({ as: "process", size: 2 });

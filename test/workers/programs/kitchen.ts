@@ -6,8 +6,11 @@ import { Kitchen, Log, Reaper } from "./protocols";
 /** What it loses is looked for by the tests. */
 const SILENT = { logger: { warn: () => undefined, error: () => undefined } };
 
-serveWorker((system, worker) => {
+serveWorker(async (system, worker) => {
   const log: RefTo<typeof Log> = worker.ref("log", Log);
+  const away = process.env["AWAY"];
+  if (away !== undefined && existsSync(`${away}${worker.index}`)) throw new Error("The cook is away.");
+  if (process.env["ASKS_FIRST"] !== undefined) await log.ask("notes"); // What the other side sent at once has come by then.
   const kitchen = system.spawn("kitchen", Kitchen, (ctx) => {
     const order: number[] = [];
     return {
@@ -72,6 +75,7 @@ serveWorker((system, worker) => {
         setImmediate(() => process.exit(7));
         return;
       }
+      if (how === "stop the kitchen") return void system.stop(kitchen);
       if (how === "pause") return Bun.sleepSync(700);
       setTimeout(() => {
         throw new Error("out of gas");

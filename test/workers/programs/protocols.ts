@@ -24,3 +24,10 @@ export const Kitchen = defineProtocol("kitchen", {
 
 /** Ends its worker. */
 export const Reaper = defineProtocol("reaper", { die: { payload: Type.String() } });
+
+/** Posts what it is told, beside envoi. */
+export const Rude = defineProtocol("rude", {
+  say: { payload: Type.Unknown(), reply: Type.Null() },
+  sayForEver: { payload: Type.Unknown(), reply: Type.Null() },
+  hearForEver: { payload: Type.Unknown(), reply: Type.Null() },
+});
