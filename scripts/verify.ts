@@ -3,7 +3,7 @@
  * The last line reads `N passed, N failed`: each test counts, and each of the other steps counts as one.
  *
  * Two steps run at once: one core alone would work while most of them do. Each has a time of its own, so that a slow one
- * takes none of the next. A quiet machine needs about 4 minutes for all of them; the times are for one that is several
+ * takes none of the next. A quiet machine needs about 7 minutes for all of them; the times are for one that is several
  * times as busy, and together are below 90 minutes.
  */
 import { mkdtempSync, rmSync } from "node:fs";
