@@ -1,5 +1,6 @@
 import type { KV, KvEntry, KvWatchEntry } from "@nats-io/kv";
 import type { Connection } from "./connection";
+import { isNoRoom } from "./durable/store";
 import { readObject, tellStrange } from "./entries";
 import { Following } from "./following";
 import type { Nodes } from "./nodes";
@@ -157,7 +158,7 @@ export class Members {
         if (this.#isClosed) return;
         if (begun > late) {
           const holder = await this.#bucket.get(node).catch(() => null);
-          if (holder?.operation !== "PUT") throw cause;
+          if (holder?.operation !== "PUT" || isNoRoom(cause)) throw cause;
           throw new Error(`Node "${node}" of cluster "${cluster}" runs already: give each node another name.`, {
             cause,
           });

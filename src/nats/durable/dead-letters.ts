@@ -1,4 +1,5 @@
-import { checkOptions, type Metadata, type OptionChecks, option } from "../../index";
+import type { JsMsg } from "@nats-io/jetstream";
+import { checkOptions, type Metadata, type OptionChecks, option, readJson } from "../../index";
 import type { Connection } from "../connection";
 import type { Entry } from "./batch";
 import { deadSubjectOf, type Place } from "./place";
@@ -40,6 +41,8 @@ export interface DeadLettersOptions {
   readonly after?: number;
 }
 
+/** The deepest nesting of a letter: that of a payload, and of what is around it. */
+const LETTER_DEPTH = 512 + 3;
 const CHECKS: OptionChecks<DeadLettersOptions> = { limit: option.count, after: option.whole(0) };
 /** A longer sentence, or a longer name of an operation or a node, is cut off: the letter must fit where its message did. */
 const MOST_TEXT = 500;
@@ -139,11 +142,25 @@ export async function readDeadLetters(
     const message = await consumer.next({ expires: NEXT_WITHIN });
     if (message === null) break;
     left = message.info.pending;
-    const { o, p, m, ...letter } = message.json<Omit<DurableDeadLetter, "sequence"> & Entry>(); // keepDeadLetter wrote it.
-    letters.push({ ...letter, sequence: message.seq, operation: o, payload: p, metadata: m });
+    letters.push(readLetter(message, place));
   }
   return letters;
 }
+
+/** Reads a dead letter. Whoever may publish there may have written anything: that is a letter, too, so that it can be deleted. */
+function readLetter(message: JsMsg, { receiver }: Place): DurableDeadLetter {
+  const read = readJson(message.string(), { depth: LETTER_DEPTH });
+  const sequence = message.seq;
+  if (read.isOk() && isLetter(read.value)) {
+    const { o, p, m, ...letter } = read.value;
+    return { ...letter, sequence, operation: o, payload: p, metadata: m };
+  }
+  const what = { id: "", from: "", operation: "", payload: undefined, attempts: 0, at: 0 };
+  return { ...what, sequence, receiver, reason: "unreadable", message: "It is no dead letter of this version." };
+}
+
+const isLetter = (value: unknown): value is Letter =>
+  typeof value === "object" && value !== null && "reason" in value && "o" in value && typeof value.o === "string";
 
 /** @internal Deletes a dead letter, such as one that was sent again. */
 export async function deleteDeadLetter(connection: Connection, sequence: number): Promise<void> {

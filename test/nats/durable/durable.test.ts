@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { connect } from "@nats-io/transport-node";
 import { createSystem, type DeliveryError, type PublishedEvent, type System } from "../../../src";
 import { connectCluster } from "../../../src/nats";
 import { startProxy } from "../faults/proxy";
@@ -248,6 +249,28 @@ describe.skipIf(!hasNats)("a receiver of durable messages", () => {
     expect(await one.cluster.deadLetters("orders")).toMatchObject([
       { reason: "invalid-payload", payload: { id: 7 }, attempts: 1 },
     ]);
+  });
+
+  test("reads dead letters that a stranger has written as unreadable ones, which can be deleted", async () => {
+    const { url } = await server();
+    await using one = await node("node-1", url);
+    const { ref, handled } = spawnOrders(one.system, () => {
+      throw new Error("always");
+    });
+    await one.cluster.receiveDurable("orders", ref, { attempts: 1 });
+    const letter = event(one.system, "dead-letter");
+    await one.cluster.durable("orders", Orders).tell("place", { id: "o-1" });
+    await letter;
+    const stranger = await connect({ servers: url });
+    for (const text of ["garbage", "null", "{}", "[".repeat(5_000)]) {
+      await stranger.request("envoi.shop.dead.orders", text);
+    }
+    await stranger.close();
+    const letters = await one.cluster.deadLetters("orders");
+    expect(letters.map(({ reason }) => reason)).toEqual(["handler-failed", ...Array(4).fill("unreadable")]);
+    for (const each of letters) await one.cluster.deleteDeadLetter(each);
+    expect(await one.cluster.deadLetters("orders")).toEqual([]);
+    expect(handled).toHaveLength(1);
   });
 
   test("makes what is no message a dead letter, too", async () => {
