@@ -190,7 +190,7 @@ export class Connection {
 /** The time that one question to JetStream waits, in milliseconds: one that comes while it has no leader, or to a server that begins, is lost. */
 const TRY_WITHIN = 1_500;
 /** The longest time that questions are asked again, in milliseconds: servers elect a leader within 4 to 10 s. */
-const LEADER_WITHIN = 15_000;
+export const LEADER_WITHIN = 15_000;
 /** The wait before a question is asked again, in milliseconds. */
 const ASK_AGAIN_AFTER = 100;
 /** JetStream's code for servers that have no leader at this moment. */

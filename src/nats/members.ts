@@ -1,5 +1,5 @@
 import type { KV, KvEntry, KvWatchEntry } from "@nats-io/kv";
-import type { Connection } from "./connection";
+import { type Connection, LEADER_WITHIN } from "./connection";
 import { isNoRoom } from "./durable/store";
 import { readObject, tellStrange } from "./entries";
 import { Following } from "./following";
@@ -156,7 +156,9 @@ export class Members {
         return;
       } catch (cause) {
         if (this.#isClosed) return;
-        if (begun > late) {
+        // The bucket has perhaps no leader at this moment, although it was made or found just now.
+        const isAnswered = cause instanceof this.#connection.sdk.jetstream.JetStreamApiError;
+        if (begun > (isAnswered ? late : late + LEADER_WITHIN)) {
           const holder = await this.#bucket.get(node).catch(() => null);
           if (holder?.operation !== "PUT" || isNoRoom(cause)) throw cause;
           throw new Error(`Node "${node}" of cluster "${cluster}" runs already: give each node another name.`, {
