@@ -105,7 +105,7 @@ class Parting {
     this.#parents.push(value);
     const before: Record<string | number, unknown> = value as Record<string, unknown>; // Read by its own keys alone.
     let copy: Record<string | number, unknown> | null = null;
-    // What else an array has is no part of JSON.
+    // Other properties of an array are no part of JSON.
     for (const key of isArray ? value.keys() : Object.keys(value)) {
       const item = before[key];
       const rest = this.without(item, [...path, key]);

@@ -95,7 +95,7 @@ export function readFromWorker(text: string): FromWorker | undefined {
 export const readToWorker = (text: string): ToWorker | undefined =>
   readControl(text, TO_WORKER) as ToWorker | undefined; // Only spawnWorkers writes to a worker.
 
-/** Where the parts of a program lie that was made by `bun build --compile`: in its executable. */
+/** True for a path in the executable of a program that was made by `bun build --compile`. */
 export const isInExecutable = (path: string): boolean => /^(\/\$bunfs\/|B:[\\/]~BUN)/i.test(path);
 
 /** True for a program whose executable is no `bun`, but runs as one with this variable. A worker of such a program was started with it. */

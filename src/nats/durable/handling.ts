@@ -119,7 +119,7 @@ export class Handling {
     return "stopped";
   }
 
-  /** Where there is no room for a position, none is kept: a batch that nobody may handle would never make room. */
+  /** No position is kept without room for it: a batch that nobody may handle would never make room. */
   async #keepPosition(): Promise<true> {
     const { positions, store } = this.#parts;
     const { sequence } = this.#delivered;

@@ -187,7 +187,7 @@ class Receiver implements DurableReceiver {
     }
   }
 
-  /** What is on its way arrives before the end of the pull. `stop` would drop it, so that nobody had it until its `ackWait` is over. */
+  /** Messages that are on their way arrive before the end of the pull. `stop` would drop them, so that nobody had them until their `ackWait` is over. */
   #pullNoMore(): void {
     const messages = this.#messages;
     if (messages === undefined) return;
