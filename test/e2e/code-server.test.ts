@@ -89,9 +89,11 @@ for (const line of read.value.content.trim().split("\\n")) sum += Number(line.sp
 await tools.files.write({ path: "sum.txt", content: String(sum) });
 return sum;
 `;
-/** Goes on for ever, and shows that it does. */
-const BEATS = `progress(0);
-for (let n = 0; ; n++) await tools.files.write({ path: "beat.txt", content: String(n) });`;
+/** Goes on for ever, and shows that it does: says so once its first beat is written. */
+const BEATS = `for (let n = 0; ; n++) {
+  await tools.files.write({ path: "beat.txt", content: String(n) });
+  if (n === 0) progress(0);
+}`;
 
 /** What is in the folder; `.envoi` is where the file actor writes what is not whole yet. */
 const named = (): string[] =>

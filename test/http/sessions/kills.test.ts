@@ -16,6 +16,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** A service that is killed, and started again on the same file. */
 class Victim {
   kills = 0;
+  /** Messages that a kill interrupted. */
+  interrupted = 0;
   /** Events that all clients have received. */
   #events = 0;
   #deadline = 0;
@@ -23,6 +25,11 @@ class Victim {
   #url: Promise<string> = Promise.resolve("");
   readonly #path = join(folder, "sessions.sqlite");
   readonly #random = createRandom(7);
+
+  /** It was killed often enough, at least once in the middle of a message: a quick service may have no message under way. */
+  get isDone(): boolean {
+    return this.kills >= KILLS && this.interrupted > 0;
+  }
 
   get url(): Promise<string> {
     return this.#url;
@@ -48,7 +55,7 @@ class Victim {
 
   /** A client has received an event: at a random one the service is killed. */
   async received(): Promise<void> {
-    if (++this.#events !== this.#deadline || this.kills >= KILLS) return;
+    if (++this.#events !== this.#deadline || this.isDone) return;
     this.kills++;
     const child = this.#child;
     child?.kill("SIGKILL");
@@ -107,7 +114,7 @@ class Client {
   }
 
   async run(): Promise<void> {
-    while (this.#victim.kills < KILLS || this.sessions.length < 3) {
+    while (!this.#victim.isDone || this.sessions.length < 3) {
       const session = await this.#open();
       while (session.messages.length < MESSAGES) {
         const message: Message = { key: `key-${session.messages.length}`, events: [] };
@@ -151,6 +158,7 @@ class Client {
         // Cut off: comes back.
       }
     }
+    if (events.at(-1)?.event === "error") this.#victim.interrupted++;
   }
 }
 
@@ -166,13 +174,13 @@ async function logOf(client: Client, { id, lastEvent }: Shown): Promise<Message[
 }
 
 test(
-  `after kill -9 under load, ${KILLS} times, each client resumes: no session and nothing in it is lost, and no event comes twice`,
+  `after kill -9 under load, at least ${KILLS} times, each client resumes: no session and nothing in it is lost, and no event comes twice`,
   async () => {
     const victim = new Victim();
     victim.start();
     const clients = Array.from({ length: CLIENTS }, (_, n) => new Client(victim, `owner-${n}`));
     await Promise.all(clients.map((client) => client.run()));
-    expect(victim.kills).toBe(KILLS);
+    expect(victim.kills).toBeGreaterThanOrEqual(KILLS);
 
     const counted = { sessions: 0, messages: 0, events: 0, interrupted: 0 };
     for (const client of clients) {
@@ -207,8 +215,7 @@ test(
         }
       }
     }
-    expect(counted.interrupted).toBeGreaterThan(0); // Some were in the middle when they were killed.
-    if (isLong) console.log(`${KILLS} kills: ${JSON.stringify(counted)}`);
+    if (isLong) console.log(`${victim.kills} kills: ${JSON.stringify(counted)}`);
     await victim.end();
   },
   isLong ? 300_000 : 60_000,
