@@ -286,8 +286,8 @@ describe.each(everyWay)("P5: a timer of 5 ms never waits for more than 15 ms of 
         await files.ask("write", { path: "warm", content: "warm" });
         await files.ask("edit", { path: "warm", edits: [{ oldText: "warm", newText: "warmer" }] });
         const gaps: number[] = [];
-        // The least of five, as in the benchmarks: our own gaps occur each time, those of the garbage collector do not.
-        while (gaps.length < 5 && !gaps.some((gap) => gap < 15)) {
+        // The least of twelve, since other programs slow this thread down, too: our own gaps occur each time, those of the garbage collector do not.
+        while (gaps.length < 12 && !gaps.some((gap) => gap < 15)) {
           prepare?.(disk, directory);
           Bun.gc(true);
           let done: unknown;
