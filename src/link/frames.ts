@@ -32,7 +32,7 @@ export const Code = {
   items: 12,
   /** id, done, total, note */
   progress: 13,
-  /** target, detail?: its actor has stopped. */
+  /** target, 1 if it is unreachable, because the side beyond the sender that had it is gone, detail?: its actor has stopped. */
   stopped: 14,
   /** version, version: what the receiver of the frame calls, and what its sender serves. */
   versions: 15,

@@ -185,7 +185,7 @@ class TextLink implements Link {
     } else if (code === Code.release) this.#serving.release(target);
     else if (code === Code.mark) this.#outbox.add(`[${Code.read},${target}]`);
     else if (code === Code.read) this.#sending.read(target);
-    else this.#sending.stopped(target, revivedError(second));
+    else this.#sending.ended(target, second === 1 ? "unreachable" : "stopped", revivedError(third));
     return true;
   }
 

@@ -190,9 +190,9 @@ export class Sending {
     else this.#attached.set(one.to, others);
   }
 
-  /** The actor of a target has stopped over there. */
-  stopped(target: number, error: unknown): void {
-    this.#byTarget.get(target)?.attachment.end("stopped", error);
+  /** The actor of a target has stopped over there, or is unreachable from there. */
+  ended(target: number, reason: "stopped" | "unreachable", error: unknown): void {
+    this.#byTarget.get(target)?.attachment.end(reason, error);
   }
 
   // ——— Messages

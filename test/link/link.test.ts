@@ -191,6 +191,42 @@ test("a watcher is told that the actor over there has stopped, after all that it
   expect((await tea.ask("add", 1))._unsafeUnwrapErr().kind).toBe("stopped");
 });
 
+test.each([
+  ["tells its error", true],
+  ["tells none", false],
+])(
+  "a watcher behind two links is told unreachable where the actor's side is gone, and so are later senders (the side between them %s)",
+  async (_, tellsErrors) => {
+    pair = createPair({ far: { tellsErrors } });
+    const nothing = (): void => undefined;
+    const far = pair.there.attach(address("third/guest"), Member, {
+      send: nothing,
+      cancel: nothing,
+      credit: nothing,
+      close: nothing,
+    });
+    const guest = pair.reach(far.ref, Member);
+    const Watching = defineProtocol("watching", { begin: { reply: Type.Null() } });
+    const end = Promise.withResolvers<Terminated>();
+    const watching = pair.here.spawn("watching", Watching, (ctx) => ({
+      begin() {
+        ctx.watch(guest, end.resolve);
+        return null;
+      },
+    }));
+    await watching.ask("begin");
+    const cause = new Error("the third side is gone");
+    await new Promise(setImmediate); // Its number has come.
+    far.end("unreachable", cause);
+    const error = tellsErrors ? { message: cause.message } : undefined;
+    expect(await end.promise).toMatchObject({ address: guest.address, reason: "unreachable", error });
+    expect((await guest.offer("hear", "are you there?"))._unsafeUnwrapErr().kind).toBe("unreachable");
+    const late = pair.link.ref(far.ref.address, Room); // Attached after the end: a number that is opened now.
+    expect((await late.ask("said"))._unsafeUnwrapErr().kind).toBe("unreachable");
+    expect(pair.taken).not.toContain(false);
+  },
+);
+
 test("a reference in a payload is a reference over there, is watched, and its end is told", async () => {
   const { room: tea, seen } = room();
   const heard: string[] = [];
