@@ -202,7 +202,7 @@ export class Sending {
     const withheldBy = this.#lostBy === null ? this.#options.withheldBy?.() : this.#lostBy.cause;
     const isAway = this.#lostBy !== null || withheldBy !== undefined;
     if (isAway) out.fail("unreachable", withheldBy);
-    else if (this.#room?.isFull === true) out.fail("mailbox-full", this.#room.most);
+    else if (this.#room?.isFull === true) out.fail("mailbox-full", { unread: this.#room.most });
     else this.#write(out, one);
   }
 
