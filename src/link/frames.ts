@@ -28,7 +28,7 @@ export const Code = {
   reply: 10,
   /** id, kind, detail? */
   failure: 11,
-  /** id, items */
+  /** id, items…; none stands for one that is undefined. */
   items: 12,
   /** id, done, total, note */
   progress: 13,
@@ -88,6 +88,7 @@ export function writePart(
   if (written.isErr()) return written.error;
   const text = written.value;
   // The word may stand in a text, where it does no harm. One character is looked for first, which is found quicker.
-  if (!text.includes("_") || !text.includes("__proto__") || readJson(text, { depth: MAX_DEPTH }).isOk()) return { text };
+  if (!text.includes("_") || !text.includes("__proto__") || readJson(text, { depth: MAX_DEPTH }).isOk())
+    return { text };
   return { path: "", message: "It has a key __proto__, which the other side refuses; leave it out." };
 }

@@ -215,7 +215,7 @@ class TextLink implements Link {
         this.#sending.fail(id, second, revivedDied(revivedVersions(revivedError(third))));
         return true;
       case Code.items:
-        this.#sending.produce(id, [second]);
+        this.#sending.produce(id, frame.length > 3 ? frame.slice(2) : [second]);
         return true;
       case Code.progress:
         // `Outgoing.progress` looks whether they are what they should be.

@@ -231,7 +231,7 @@ export class Sending {
 
   #leave(frame: string, beside: Beside | undefined, out: Outgoing): void {
     const mark = this.#room?.take() ?? 0;
-    this.#outbox.put(frame, beside, out, false, mark > 0 ? `[${Code.mark},${mark}]` : "");
+    this.#outbox.put(frame, beside, out, mark > 0 ? `[${Code.mark},${mark}]` : "");
   }
 
   /** The other side has read all before a mark. */

@@ -307,7 +307,9 @@ export class Serving {
     if ("text" in part) {
       const frame = part.text === "" ? `${head}]` : `${head},${part.text}]`;
       if (this.#outbox.fits(frame)) {
-        this.#outbox.put(frame, part.beside, null, isItem);
+        if (!isItem) this.#outbox.put(frame, part.beside, null);
+        else if (part.text === "") this.#outbox.add(frame, null, true);
+        else this.#outbox.putItem(id, head, part.text, part.beside);
         return;
       }
     }
