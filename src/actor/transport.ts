@@ -58,7 +58,7 @@ export interface Outgoing {
    * as `unreachable` or `payload-too-large`, and a tell that fails at all, counts as a dead letter of this system instead of as `sent`.
    *
    * @param detail the limit of a `timeout` in milliseconds (default: the sender's), or the error by which the connection was lost; the cause of `handler-failed` and `unreachable`, an error that says more of `unknown-operation`, the reason of
-   * `cancelled`, the capacity of `mailbox-full`, the issues of `invalid-payload`, the limit of `payload-too-large` in bytes, the
+   * `cancelled`, the capacity of `mailbox-full` (or `{ unread: 100 }`, the most messages that the other side may not have read), the issues of `invalid-payload`, the limit of `payload-too-large` in bytes, the
    * path of `ask-cycle`.
    */
   fail(kind: AskError["kind"], detail?: unknown): void;

@@ -9,6 +9,7 @@ import {
 import { parseJson, type Settle, takePosted } from "./body";
 import type { Endpoint, Part, Site, Visit } from "./contract";
 import type { Watched } from "./disconnects";
+import { responseOf } from "./json-of";
 import { logOperation } from "./operation-log";
 import { accepts } from "./preferences";
 import { refuse, refuseError } from "./problem";
@@ -209,7 +210,7 @@ export const mayBeEmpty = ({ operation, json }: Pick<Endpoint, "operation" | "js
 function respond(endpoint: Endpoint, reply: unknown): Response {
   if (reply === undefined) return mayBeEmpty(endpoint) ? new Response(null, { status: 204 }) : missing(endpoint);
   try {
-    return Response.json(reply);
+    return responseOf(reply);
   } catch (thrown) {
     return unwritable(endpoint, thrown);
   }

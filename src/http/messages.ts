@@ -11,6 +11,7 @@ import {
 import { askOptions, logFailure, offer, unwritable } from "./actors";
 import { readBody } from "./body";
 import type { Endpoint, Part, Site, Visit } from "./contract";
+import { refuseBytes } from "./json-of";
 import { refuse, STATUSES } from "./problem";
 
 /** `POST /messages`: takes a message in its wire form, and answers with its response in the wire form. */
@@ -57,6 +58,7 @@ export function messagesPart(site: Site): Part {
     watched.end();
     if (reply.isErr()) return failed(endpoint, message, reply.error);
     try {
+      refuseBytes(reply.value);
       return Response.json(createResponse(message, reply.value));
     } catch (thrown) {
       return unwritable(endpoint, thrown);

@@ -185,7 +185,7 @@ class TextLink implements Link {
     } else if (code === Code.release) this.#serving.release(target);
     else if (code === Code.mark) this.#outbox.add(`[${Code.read},${target}]`);
     else if (code === Code.read) this.#sending.read(target);
-    else this.#sending.stopped(target, revivedError(second));
+    else this.#sending.ended(target, second === 1 ? "unreachable" : "stopped", revivedError(third));
     return true;
   }
 
@@ -215,7 +215,7 @@ class TextLink implements Link {
         this.#sending.fail(id, second, revivedDied(revivedVersions(revivedError(third))));
         return true;
       case Code.items:
-        this.#sending.produce(id, [second]);
+        this.#sending.produce(id, frame.length > 3 ? frame.slice(2) : [second]);
         return true;
       case Code.progress:
         // `Outgoing.progress` looks whether they are what they should be.

@@ -190,9 +190,9 @@ export class Sending {
     else this.#attached.set(one.to, others);
   }
 
-  /** The actor of a target has stopped over there. */
-  stopped(target: number, error: unknown): void {
-    this.#byTarget.get(target)?.attachment.end("stopped", error);
+  /** The actor of a target has stopped over there, or is unreachable from there. */
+  ended(target: number, reason: "stopped" | "unreachable", error: unknown): void {
+    this.#byTarget.get(target)?.attachment.end(reason, error);
   }
 
   // ——— Messages
@@ -202,7 +202,7 @@ export class Sending {
     const withheldBy = this.#lostBy === null ? this.#options.withheldBy?.() : this.#lostBy.cause;
     const isAway = this.#lostBy !== null || withheldBy !== undefined;
     if (isAway) out.fail("unreachable", withheldBy);
-    else if (this.#room?.isFull === true) out.fail("mailbox-full", this.#room.most);
+    else if (this.#room?.isFull === true) out.fail("mailbox-full", { unread: this.#room.most });
     else this.#write(out, one);
   }
 
@@ -231,7 +231,7 @@ export class Sending {
 
   #leave(frame: string, beside: Beside | undefined, out: Outgoing): void {
     const mark = this.#room?.take() ?? 0;
-    this.#outbox.put(frame, beside, out, false, mark > 0 ? `[${Code.mark},${mark}]` : "");
+    this.#outbox.put(frame, beside, out, mark > 0 ? `[${Code.mark},${mark}]` : "");
   }
 
   /** The other side has read all before a mark. */

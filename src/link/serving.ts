@@ -3,11 +3,11 @@ import {
   type AnswerFrame,
   type AnyRef,
   createResponder,
-  type Door,
   type Expose,
   isAddress,
   type MessageFrame,
   type Metadata,
+  type OpenDoor,
   operationsOf,
   type Responder,
   type ResponderOptions,
@@ -17,7 +17,7 @@ import {
 } from "../index";
 import { BEGUN, hadLeft, kindToTell, toldAsDied } from "./died";
 import { Doors } from "./doors";
-import type { Called, Exposed } from "./exposed";
+import { type Called, type Exposed, howEnded } from "./exposed";
 import { Code } from "./frames";
 import type { Outbox } from "./outbox";
 import { toldOf } from "./told";
@@ -79,7 +79,7 @@ export class Serving {
     }
     const found = this.#findSafely(at);
     if (found?.door.isStopped === true || (found === undefined && isLent)) {
-      this.#outbox.add(`[${Code.stopped},${target}]`); // It has stopped since it was exposed.
+      this.#outbox.add(`[${Code.stopped},${target},${howEnded(found?.door)}]`); // It has stopped since it was exposed.
       return;
     }
     this.#targets.set(target, { at, version: typeof version === "string" ? version : undefined });
@@ -173,7 +173,7 @@ export class Serving {
     for (const at of [...this.#early.keys()]) this.#findSafely(at);
   }
 
-  #doorOf(ref: AnyRef): Door {
+  #doorOf(ref: AnyRef): OpenDoor {
     const { revive, metadata } = this.#options;
     return receive(ref, metadata === undefined ? { expose: revive } : { expose: revive, metadata });
   }
@@ -191,7 +191,7 @@ export class Serving {
     if (this.#early.has(address)) this.#findSafely(address); // It may have been reachable since, and nobody has looked.
   }
 
-  #tellStopped(at: Address, { targets, isLent }: Exposed, error: unknown): void {
+  #tellStopped(at: Address, { door, targets, isLent }: Exposed, error: unknown): void {
     this.#exposed.delete(at);
     this.#early.delete(at);
     if (isLent) this.#lent--;
@@ -199,7 +199,7 @@ export class Serving {
     const detail = isTold ? writeJson(toldOf(error)) : undefined;
     for (const target of targets) {
       this.#targets.delete(target);
-      this.#addWith(`[${Code.stopped},${target}`, detail);
+      this.#addWith(`[${Code.stopped},${target},${howEnded(door)}`, detail);
     }
   }
 
@@ -307,7 +307,9 @@ export class Serving {
     if ("text" in part) {
       const frame = part.text === "" ? `${head}]` : `${head},${part.text}]`;
       if (this.#outbox.fits(frame)) {
-        this.#outbox.put(frame, part.beside, null, isItem);
+        if (!isItem) this.#outbox.put(frame, part.beside, null);
+        else if (part.text === "") this.#outbox.add(frame, null, true);
+        else this.#outbox.putItem(id, head, part.text, part.beside);
         return;
       }
     }

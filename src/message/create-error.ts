@@ -1,7 +1,7 @@
 import { type Address, quote } from "./address";
 import { type DeliveryError, deliveryError, type Issue, type MessageSource } from "./delivery-error";
 import type { Message } from "./message";
-import { LostConnection, sentenceOf } from "./sentence-of";
+import { isUnread, LostConnection, sentenceOf } from "./sentence-of";
 import { withhold } from "./withhold";
 
 /** The detail that an error of each kind has beside its message. */
@@ -12,8 +12,8 @@ export interface ErrorDetails {
   readonly cancelled: unknown;
   readonly "no-recipient": undefined;
   readonly stopped: undefined;
-  /** The capacity of the mailbox. */
-  readonly "mailbox-full": number;
+  /** The capacity of the mailbox; or the most messages that the other side of a transport may not have read, as `{ unread: 100 }`. */
+  readonly "mailbox-full": number | { readonly unread: number };
   /** More about why it does not have the operation, such as that it is of another version of the protocol. */
   readonly "unknown-operation": Error | undefined;
   readonly "invalid-payload": readonly Issue[];
@@ -42,7 +42,7 @@ const KEPT: { readonly [K in Kind]: (detail: unknown) => unknown } = {
   cancelled: itself,
   "no-recipient": nothing,
   stopped: nothing,
-  "mailbox-full": numberOf,
+  "mailbox-full": (detail) => (isUnread(detail) ? { unread: detail.unread } : numberOf(detail)),
   "unknown-operation": (detail) => (detail instanceof Error ? detail : undefined),
   "invalid-payload": (detail) => {
     const issues = Array.isArray(detail) ? detail.slice(0, MOST_ISSUES).filter(isIssue) : [];

@@ -1,6 +1,16 @@
 import { type Address, onOneLine, quote } from "./address";
 import type { Message } from "./message";
-import { inMilliseconds, LostConnection, lostBy, sentenceOf, unreachableBy, withinTime } from "./sentence-of";
+import {
+  fullBy,
+  inMilliseconds,
+  isUnread,
+  LostConnection,
+  lostBy,
+  sentenceOf,
+  type Unread,
+  unreachableBy,
+  withinTime,
+} from "./sentence-of";
 
 /** One fault of a payload. */
 export interface Issue {
@@ -48,7 +58,7 @@ export interface StoppedError extends Shape<"stopped"> {
   /** True when its handler had begun: it may have had its effects. */
   readonly hadBegun: boolean;
 }
-/** The mailbox holds `capacity` messages already. */
+/** The mailbox holds `capacity` messages already; or another worker has so many that it has not read yet (`mostUnread`). */
 export interface MailboxFullError extends Shape<"mailbox-full"> {
   readonly capacity: number;
 }
@@ -146,6 +156,11 @@ class Delivery {
     return typeof value === "object" && value !== null && #source in value;
   }
 
+  /** The capacity, or the bound of what is unread, as an error of a further sender needs it. */
+  static fullness(error: MailboxFullError): number | Unread {
+    return Delivery.is(error) ? (error.#detail as number | Unread) : error.capacity; // Its kind has such a detail.
+  }
+
   get retryable(): boolean {
     return RETRYABLE.has(this.kind);
   }
@@ -173,7 +188,8 @@ class Delivery {
     return this.kind === "stopped" ? this.#detail !== undefined : undefined;
   }
   get capacity(): unknown {
-    return this.kind === "mailbox-full" ? this.#detail : undefined;
+    if (this.kind !== "mailbox-full") return undefined;
+    return isUnread(this.#detail) ? this.#detail.unread : this.#detail;
   }
   get limit(): unknown {
     return this.kind === "payload-too-large" ? this.#detail : undefined;
@@ -265,7 +281,7 @@ const SENTENCES: Required<Sentences> = {
       ? "was being handled when its actor was abandoned: it may have had its effects, and its reply is lost."
       : "was not handled: the actor has stopped, and this reference stays dead; spawn it again, and send by the new reference.";
   },
-  "mailbox-full": (capacity) => `found a full mailbox (capacity ${capacity}); send again later.`,
+  "mailbox-full": fullBy,
   "unknown-operation": (cause) =>
     `asks for an operation that the actor does not have in this pattern${cause === undefined ? "" : ` (${sentenceOf(cause)})`}; check the name against its protocol.`,
   "invalid-payload": (issues) =>
@@ -312,7 +328,7 @@ type DetailOf = {
   "no-recipient": readonly Address[] | keyof typeof ASTRAY | undefined;
   /** Set when the handler had begun: what happened to it. */
   stopped: "abandoned" | "streamed" | undefined;
-  "mailbox-full": number;
+  "mailbox-full": number | Unread;
   "unknown-operation": Error | undefined;
   "invalid-payload": () => readonly Issue[];
   "handler-failed": unknown;
@@ -338,6 +354,9 @@ export function deliveryError<Kind extends DeliveryError["kind"]>(
  * if (isDeliveryError(cause)) console.log(cause.kind);
  */
 export const isDeliveryError = (value: unknown): value is DeliveryError => Delivery.is(value);
+
+/** The detail of an error, as the sender on the other side of a transport needs it. */
+export const fullnessOf = (error: MailboxFullError): number | Unread => Delivery.fullness(error);
 
 /** Issues as the end of a sentence. */
 export const listIssues = (issues: readonly Issue[]): string =>

@@ -43,6 +43,20 @@ export class LostConnection {
   }
 }
 
+/** The detail of `mailbox-full` where a transport is full, and no mailbox: the most messages that the other side may not have read. */
+export interface Unread {
+  readonly unread: number;
+}
+
+export const isUnread = (detail: unknown): detail is Unread =>
+  typeof detail === "object" && detail !== null && "unread" in detail && typeof detail.unread === "number";
+
+/** The end of a sentence about a message that found no room. */
+export const fullBy = (full: unknown): string =>
+  isUnread(full)
+    ? `found ${full.unread} messages that the other side has not read yet, which is the most; send again later.`
+    : `found a full mailbox (capacity ${full}); send again later.`;
+
 /** Why a connection was lost, in brackets. */
 const whyLost = (cause: unknown): string =>
   cause instanceof Error && cause.name === "Error" && cause.message !== "" ? cause.message : sentenceOf(cause);

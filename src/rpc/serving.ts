@@ -242,6 +242,7 @@ export class Serving {
   #answerTo(call: Call, result: AskResult): string {
     if (result.isErr()) return errorText(call.id, this.#errorFor(call, result.error));
     try {
+      refuseBytes(result.value);
       // Every response has a result: null if the handler returns nothing, or a value that JSON cannot write, such as a function.
       return resultText(call.id, result.value === undefined ? "null" : (JSON.stringify(result.value) ?? "null"));
     } catch (cause) {
@@ -323,4 +324,14 @@ export class Serving {
       return undefined;
     }
   }
+}
+
+/**
+ * Bytes would be written as an object of numbered keys, or as an empty one. A `Buffer` says by its `toJSON` how it is written.
+ *
+ * @throws TypeError for bytes.
+ */
+function refuseBytes(value: unknown): void {
+  const isBytes = ArrayBuffer.isView(value) ? !("toJSON" in value) : value instanceof ArrayBuffer;
+  if (isBytes) throw new TypeError("JSON carries no binary data; give base64 text.");
 }

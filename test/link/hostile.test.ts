@@ -35,7 +35,7 @@ test("P18: an error of the other side with members that are no texts throws noth
   odd();
   const detail = { name: 1, stack: "s", message: { toString: 1 } };
   expect(pair.link.take(JSON.stringify([[11, "1", "handler-failed", detail]]))).toBe(true);
-  expect(pair.link.take(JSON.stringify([[14, 1, detail]]))).toBe(true);
+  expect(pair.link.take(JSON.stringify([[14, 1, 0, detail]]))).toBe(true);
 });
 
 test("P9: a payload, reply or metadata with a key __proto__ fails alone, and the connection goes on", async () => {

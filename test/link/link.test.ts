@@ -191,6 +191,42 @@ test("a watcher is told that the actor over there has stopped, after all that it
   expect((await tea.ask("add", 1))._unsafeUnwrapErr().kind).toBe("stopped");
 });
 
+test.each([
+  ["tells its error", true],
+  ["tells none", false],
+])(
+  "a watcher behind two links is told unreachable where the actor's side is gone, and so are later senders (the side between them %s)",
+  async (_, tellsErrors) => {
+    pair = createPair({ far: { tellsErrors } });
+    const nothing = (): void => undefined;
+    const far = pair.there.attach(address("third/guest"), Member, {
+      send: nothing,
+      cancel: nothing,
+      credit: nothing,
+      close: nothing,
+    });
+    const guest = pair.reach(far.ref, Member);
+    const Watching = defineProtocol("watching", { begin: { reply: Type.Null() } });
+    const end = Promise.withResolvers<Terminated>();
+    const watching = pair.here.spawn("watching", Watching, (ctx) => ({
+      begin() {
+        ctx.watch(guest, end.resolve);
+        return null;
+      },
+    }));
+    await watching.ask("begin");
+    const cause = new Error("the third side is gone");
+    await new Promise(setImmediate); // Its number has come.
+    far.end("unreachable", cause);
+    const error = tellsErrors ? { message: cause.message } : undefined;
+    expect(await end.promise).toMatchObject({ address: guest.address, reason: "unreachable", error });
+    expect((await guest.offer("hear", "are you there?"))._unsafeUnwrapErr().kind).toBe("unreachable");
+    const late = pair.link.ref(far.ref.address, Room); // Attached after the end: a number that is opened now.
+    expect((await late.ask("said"))._unsafeUnwrapErr().kind).toBe("unreachable");
+    expect(pair.taken).not.toContain(false);
+  },
+);
+
 test("a reference in a payload is a reference over there, is watched, and its end is told", async () => {
   const { room: tea, seen } = room();
   const heard: string[] = [];
@@ -335,6 +371,52 @@ test("items that a producer gives at once leave in few texts, and none is late",
   for await (const number of tea.stream("count", 10, { credit: 1 })) slowly.push(number);
   expect(slowly).toHaveLength(10);
 });
+
+test.each([
+  ["without a bound", Number.POSITIVE_INFINITY, 3],
+  ["in texts of 200 bytes", 200, 8],
+])(
+  "items of one stream that leave together share a frame, and all arrive in order: of several streams, with answers between, %s",
+  async (_, maxBytes, most) => {
+    const Mixed = defineProtocol("mixed", {
+      list: { payload: Type.Array(Type.Unknown()), stream: Type.Unknown() },
+      echo: { payload: Type.Unknown(), reply: Type.Unknown() },
+    });
+    pair = createPair({ maxBytes, far: { maxBytes } });
+    const there = pair.there.spawn(
+      "mixed",
+      Mixed,
+      () => ({
+        *list(items) {
+          for (const item of items) yield item === "nothing" ? undefined : item;
+        },
+        echo: (value) => value,
+      }),
+      { concurrency: 10 },
+    );
+    const mixed = pair.reach(there, Mixed);
+    const framesOf = (texts: readonly string[]) =>
+      texts.flatMap((text) => JSON.parse(text) as unknown[][]).filter(([code]) => code === 12);
+    const many = Array.from({ length: 30 }, (__, n) => "é],".repeat(n % 4));
+    for (const items of [many.slice(0, 15), many.slice(15)]) {
+      pair.sent.toHere.length = 0;
+      expect(await Array.fromAsync(mixed.stream("list", items, { credit: 64 }))).toEqual(items);
+      expect(framesOf(pair.sent.toHere).length).toBeLessThanOrEqual(most);
+      for (const text of pair.sent.toHere) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxBytes);
+    }
+    const odd = [1, "nothing", "nothing", 2, 3, null, "nothing", [4, 5]];
+    const [first, second, third, echoes] = await Promise.all([
+      Array.fromAsync(mixed.stream("list", odd, { credit: 64 })),
+      Array.fromAsync(mixed.stream("list", odd.toReversed(), { credit: 64 })),
+      Array.fromAsync(mixed.stream("list", odd, { credit: 2 })),
+      Promise.all(odd.map((value) => mixed.ask("echo", value))),
+    ]);
+    const got = odd.map((item) => (item === "nothing" ? undefined : item));
+    expect([first, second, third]).toEqual([got, got.toReversed(), got]);
+    expect(echoes.map((result) => result._unsafeUnwrap())).toEqual(odd);
+    expect(pair.taken).not.toContain(false);
+  },
+);
 
 test("a text that could not be sent is unreachable, for all that was in it", async () => {
   const { room: tea } = room();

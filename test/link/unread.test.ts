@@ -40,7 +40,9 @@ describe("messages that the other side has not read, with a bound", () => {
     const results = await Promise.all([ref.ask("notes"), ref.offer("note", 6)]);
     const read = await Array.fromAsync(ref.stream("count", 1)).catch((thrown: unknown) => thrown);
     for (const result of results) {
-      expect(result._unsafeUnwrapErr()).toMatchObject({ kind: "mailbox-full", capacity: 4, retryable: true });
+      const error = result._unsafeUnwrapErr();
+      expect(error).toMatchObject({ kind: "mailbox-full", capacity: 4, retryable: true });
+      expect(error.message).toContain("found 4 messages that the other side has not read yet, which is the most;");
     }
     expect(read).toMatchObject({ kind: "mailbox-full" });
     await quiet();
@@ -138,6 +140,26 @@ test.each([1, 2, 5])(
     }
   },
 );
+
+test("a sender behind a further link is told so, too, and a full mailbox is still called one", async () => {
+  pair = createPair();
+  let full: number | { unread: number } = { unread: 4 };
+  const nothing = (): void => undefined;
+  const third = pair.there.attach(address("third/log"), Log, {
+    send: (out) => out.fail("mailbox-full", full),
+    cancel: nothing,
+    credit: nothing,
+    close: nothing,
+  });
+  const ref = pair.reach(third.ref, Log);
+  const unread = (await ref.ask("notes"))._unsafeUnwrapErr();
+  expect(unread).toMatchObject({ kind: "mailbox-full", capacity: 4 });
+  expect(unread.message).toContain("found 4 messages that the other side has not read yet");
+  full = 7;
+  const mailbox = (await ref.ask("notes"))._unsafeUnwrapErr();
+  expect(mailbox).toMatchObject({ kind: "mailbox-full", capacity: 7 });
+  expect(mailbox.message).toContain("found a full mailbox (capacity 7)");
+});
 
 test("without a bound, nothing is said of what was read", async () => {
   const { ref, notes } = log();

@@ -56,6 +56,12 @@ const CASES: readonly (readonly [DeliveryError["kind"], DeliveryError, sentence:
     true,
   ],
   [
+    "mailbox-full",
+    deliveryError("mailbox-full", source, { unread: 100 }),
+    "found 100 messages that the other side has not read yet, which is the most; send again later.",
+    true,
+  ],
+  [
     "unknown-operation",
     deliveryError("unknown-operation", source),
     "asks for an operation that the actor does not have in this pattern; check the name against its protocol.",
@@ -133,6 +139,7 @@ describe("a delivery error", () => {
     expect(deliveryError("timeout", source, 500).timeout).toBe(500);
     expect(deliveryError("cancelled", source, cause).reason).toBe(cause);
     expect(deliveryError("mailbox-full", source, 100).capacity).toBe(100);
+    expect(deliveryError("mailbox-full", source, { unread: 100 }).capacity).toBe(100);
     expect(deliveryError("invalid-payload", source, () => issues).issues).toBe(issues);
     expect(deliveryError("handler-failed", source, cause).cause).toBe(cause);
     expect(deliveryError("ask-cycle", source, [address("a")]).path).toEqual([address("a")]);

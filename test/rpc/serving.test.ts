@@ -33,6 +33,8 @@ test("P18: an error tells its kind and what its sender can mend, and nothing of 
     exposed: throwing(expose(new Error("There is no such city."))),
     own: throwing(new RpcError(-32002, "There is no such file.", { uri: "a.txt" })),
     bigint: () => 1n,
+    bytes: () => new Uint8Array(2),
+    buffer: () => new ArrayBuffer(2),
     circle: () => {
       const circle: unknown[] = [];
       circle.push(circle);
@@ -57,7 +59,7 @@ test("P18: an error tells its kind and what its sender can mend, and nothing of 
   for (const how of ["plain", "text", "hostile", "inner"]) expect([how, answers.get(how)]).toEqual([how, failed]);
   expect(answers.get("exposed")).toMatchObject({ code: -32603, message: "There is no such city." });
   expect(answers.get("own")).toEqual({ code: -32002, message: "There is no such file.", data: { uri: "a.txt" } });
-  for (const how of ["bigint", "circle", "toJSON"]) {
+  for (const how of ["bigint", "bytes", "buffer", "circle", "toJSON"]) {
     expect([how, answers.get(how)]).toMatchObject([
       how,
       { code: -32603, message: "The result cannot be written as JSON." },
@@ -67,7 +69,7 @@ test("P18: an error tells its kind and what its sender can mend, and nothing of 
   expect(JSON.stringify([...answers])).not.toContain("secret");
   const lines = test.takeLog().map(({ message: line }) => line);
   expect(lines.filter((line) => line.includes("failed for the other side"))).toHaveLength(5); // An RpcError is an answer.
-  expect(lines.filter((line) => line.includes("cannot be written as JSON"))).toHaveLength(3);
+  expect(lines.filter((line) => line.includes("cannot be written as JSON"))).toHaveLength(5);
   test.takeFailures();
 });
 

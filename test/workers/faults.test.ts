@@ -91,6 +91,17 @@ describe.each(["thread", "process"] as const)("a %s", (as) => {
     expect((await waiting)._unsafeUnwrapErr().kind).toBe("unreachable");
   });
 
+  test("that dies is told as unreachable to a watcher in another worker, whose reference leads over the program", async () => {
+    await start({ as, size: 2 });
+    const watcher = workers.ref("kitchen", Kitchen, 1);
+    const pad = (await workers.ref("kitchen", Kitchen, 2).ask("pad"))._unsafeUnwrap();
+    expect((await watcher.ask("watch", pad)).isOk()).toBe(true);
+    await watcher.ask("cook", 1); // Behind the number by which that worker calls the pad.
+    workers.ref("reaper", Reaper, 2).tell("die", "exit");
+    await until(() => notes.length > 0);
+    expect(notes).toEqual(["watched: unreachable"]);
+  });
+
   test("beyond the limits of its supervision ends for good, and its watchers are told", async () => {
     const kitchen = await start({ as, supervision: { limit: 0, beyondLimit: "stop" } });
     const { watches, reason } = watch(kitchen);

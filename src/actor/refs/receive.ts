@@ -16,6 +16,7 @@ import {
   type StreamOptions,
   type TellOptions,
 } from "../envelopes/call-options";
+import { ends } from "../envelopes/ends";
 import { Tell } from "../envelopes/envelope";
 import { PendingOffer } from "../envelopes/offer";
 import { metadataOf, OUTSIDE, sentAs, withMetadata } from "../envelopes/origin";
@@ -85,6 +86,11 @@ export interface Door {
 /** A door that `receive` opened. */
 export interface OpenDoor extends Door {
   /**
+   * True for an actor elsewhere that is gone with its side: for good where its attachment has ended as `unreachable`, and until `restore` where it was
+   * interrupted. A transport tells its other side by it which end it was (`Terminated.reason`).
+   */
+  readonly isUnreachable: boolean;
+  /**
    * Asks as `ask` does, and hands the result to a function in place of a promise: for a transport, to which the promise and its options
    * cost a quarter of each ask. The function is called once, maybe before this returns, and maybe within the actor's turn: it notes the
    * result, does the rest in a microtask of the system's clock, and must not throw.
@@ -121,6 +127,10 @@ export class ActorDoor implements OpenDoor {
 
   get isStopped(): boolean {
     return this.#cell.isStopped;
+  }
+
+  get isUnreachable(): boolean {
+    return ends.get(this.#cell)?.reason === "unreachable";
   }
 
   /** That of its actor's system. */

@@ -1,5 +1,5 @@
 import { type Address, isAddress } from "../../message/address";
-import type { AskError } from "../../message/delivery-error";
+import { type AskError, fullnessOf } from "../../message/delivery-error";
 import { checkOptions, type OptionChecks, option } from "../../message/option";
 import { publicError } from "../../message/response";
 import { publicIssues } from "../../message/withhold";
@@ -276,7 +276,7 @@ function detailOf(error: AskError): unknown {
     case "timeout":
       return error.timeout;
     case "mailbox-full":
-      return error.capacity;
+      return fullnessOf(error);
     case "payload-too-large":
       return error.limit;
     case "invalid-payload":

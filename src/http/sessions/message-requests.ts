@@ -2,6 +2,7 @@ import { type AskResult, type Operation, publicIssues, quote, receive } from "..
 import { askFor } from "../actors";
 import { type Settle, takePosted } from "../body";
 import type { Site, Visit } from "../contract";
+import { responseOf } from "../json-of";
 import { logOperation } from "../operation-log";
 import { problemOf, refuse, refuseError } from "../problem";
 import { AI_SDK, type EventFormat, SSE } from "../streams/event-format";
@@ -177,7 +178,7 @@ export class MessageRequests {
   #ask({ visit, entry }: Sent, { name, hasReply }: Operation, payload: unknown, settle: Settle): void {
     const { ref, door } = entry;
     const encode = (reply: AskResult): Response => {
-      if (reply.isOk()) return hasReply ? Response.json(reply.value ?? null) : answered(null);
+      if (reply.isOk()) return hasReply ? responseOf(reply.value ?? null) : answered(null);
       if (reply.error.kind === "handler-failed") {
         const sentence = `${name} of ${ref.address} failed for a request: ${reply.error.message}`;
         logOperation(ref, name, sentence, { kind: reply.error.kind, cause: reply.error.cause });

@@ -1,4 +1,5 @@
 import { type AnyRef, type Clock, type Door, isDeliveryError, type Metadata, StreamError } from "../../index";
+import { jsonOf } from "../json-of";
 import { logOperation } from "../operation-log";
 import { type Problem, problemOf, problemOfError } from "../problem";
 import { AI_SDK, chatIn, type EventFormat } from "../streams/event-format";
@@ -187,6 +188,3 @@ async function isSettledSoon(step: Promise<unknown>): Promise<boolean> {
 const itemOf = (item: unknown): NewEvent => ({ data: jsonOf(item) });
 
 const error = (problem: Problem): NewEvent => ({ event: "error", data: JSON.stringify(problem) });
-
-/** JSON without `undefined`, which has no form in it. */
-const jsonOf = (value: unknown): string => JSON.stringify(value) ?? "null";

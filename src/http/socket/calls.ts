@@ -10,6 +10,7 @@ import {
 } from "../../index";
 import { logFailure } from "../actors";
 import type { Caller } from "../contract";
+import { refuseBytes } from "../json-of";
 import { type Problem, problemOf, problemOfError } from "../problem";
 import { Admission, type Decision, type Refusal } from "./admission";
 import type { ClientFrame, MessageOfClient, ServerFrame, TellOfClient } from "./frames";
@@ -248,6 +249,8 @@ export class Calls {
   /** @throws for what JSON cannot write: the message then fails. */
   #written(frame: ServerFrame): string {
     try {
+      if (frame.kind === "reply") refuseBytes(frame.payload);
+      else if (frame.kind === "items") for (const item of frame.items) refuseBytes(item);
       return JSON.stringify(frame);
     } catch (cause) {
       this.#hub.site.log.error("An answer of a socket cannot be sent: JSON cannot write it.", { cause });

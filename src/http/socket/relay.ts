@@ -1,4 +1,5 @@
 import { defineProtocol, type RefTo, type System, type Topic, Type } from "../../index";
+import { refuseBytes } from "../json-of";
 
 /** A topic of the system (`createTopic`), whatever its items are. They must be JSON. */
 export interface AnyTopic {
@@ -53,6 +54,7 @@ export class Relay {
   #hand(item: unknown): void {
     let text: string | undefined;
     try {
+      refuseBytes(item);
       text = JSON.stringify(item);
     } catch (cause) {
       const sentence = `An item of the topic "${this.#name}" is left out: JSON cannot write it.`;

@@ -1,4 +1,5 @@
 import type { EndpointOptions, LoggedEvent } from "../contract";
+import { jsonOf } from "../json-of";
 import type { Problem } from "../problem";
 
 /** Takes one event: its data, and its name where it has one. */
@@ -45,9 +46,6 @@ export const unnumbered = (data: string, event?: string, end: string | null = nu
   if (event === undefined) return `data: ${data}\n\n`;
   return event === "end" && end !== null ? `data: ${end}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
 };
-
-/** JSON without `undefined`, which has no form in it. */
-const jsonOf = (item: unknown): string => JSON.stringify(item) ?? "null";
 
 const plain: Encoder = {
   item: (item, add) => add(jsonOf(item)),

@@ -8,6 +8,8 @@ const Desk = defineProtocol("desk", {
   wait: { reply: Type.Null() },
   big: { payload: Type.Number(), reply: Type.String() },
   bigint: { reply: Type.Unknown() },
+  odd: { reply: Type.Unknown() },
+  odds: { stream: Type.Unknown() },
   fail: { reply: Type.Null() },
   work: { reply: Type.Null() },
   secret: { reply: Type.Null() },
@@ -36,8 +38,12 @@ type Options = Pick<
   "authenticate" | "authorize" | "cors" | "limits" | "rateLimit" | "socket" | "topics"
 >;
 
-/** Starts a service with a desk, which does what the tests of sockets need. */
-export function startService(options: Options = {}, systemOptions: SystemOptions = {}): Service {
+/**
+ * Starts a service with a desk, which does what the tests of sockets need.
+ *
+ * @param odd what `odd` replies, and `odds` streams.
+ */
+export function startService(options: Options = {}, systemOptions: SystemOptions = {}, odd: unknown = null): Service {
   const logged: string[] = [];
   const log = (sentence: string): void => void logged.push(sentence);
   const system = createSystem({ logger: { warn: log, error: log }, ...systemOptions });
@@ -69,6 +75,10 @@ export function startService(options: Options = {}, systemOptions: SystemOptions
       },
       big: (length) => "é".repeat(length / 2),
       bigint: () => 1n,
+      odd: () => odd,
+      *odds() {
+        yield odd;
+      },
       fail() {
         throw new Error("a secret of the inside");
       },
@@ -102,7 +112,7 @@ export function startService(options: Options = {}, systemOptions: SystemOptions
     expose: {
       desk: {
         ref: desk,
-        operations: ["add", "total", "who", "wait", "big", "bigint", "fail", "work", "ticks", "pages"],
+        operations: ["add", "total", "who", "wait", "big", "bigint", "odd", "odds", "fail", "work", "ticks", "pages"],
       },
     },
     ...options,

@@ -34,6 +34,7 @@ serveWorker(async (system, worker) => {
         ctx.tell(other, "note", "hello");
         return null;
       },
+      pad: () => ctx.spawn("pad", Log, () => ({ note() {}, notes: () => [] })),
       order: (n) => void order.push(n),
       ordered: () => order,
       context: () => ({ metadata: ctx.metadata, hasDeadline: ctx.deadline !== undefined }),

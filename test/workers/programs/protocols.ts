@@ -13,6 +13,7 @@ export const Kitchen = defineProtocol("kitchen", {
   die: { payload: Type.String() },
   count: { payload: Type.Number(), stream: Type.Number() },
   watch: { payload: refSchema(Log), reply: Type.Null() },
+  pad: { reply: refSchema(Log) },
   order: { payload: Type.Number() },
   ordered: { reply: Type.Array(Type.Number()) },
   context: { reply: Type.Unknown() },
