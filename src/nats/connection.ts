@@ -2,6 +2,7 @@ import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import type { KV, KvOptions } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { address, type System } from "../index";
+import { newIncarnation } from "./format";
 import type { ClusterOptions } from "./options";
 import type { Sdk } from "./sdk";
 
@@ -19,7 +20,7 @@ export class Connection {
   readonly cluster: string;
   readonly node: string;
   /** Another one for each lease of the node: one that was started anew, or whose lease ended, is another one. */
-  incarnation: string = crypto.randomUUID();
+  incarnation: string = newIncarnation();
   /** In milliseconds. */
   readonly lease: number;
   readonly replicas: number;

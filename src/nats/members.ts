@@ -3,6 +3,7 @@ import { type Connection, LEADER_WITHIN } from "./connection";
 import { isNoRoom } from "./durable/store";
 import { readObject, tellStrange } from "./entries";
 import { Following } from "./following";
+import { FORMAT, formatOf, isReadable, newIncarnation } from "./format";
 import type { Nodes } from "./nodes";
 import { isToken } from "./subjects";
 
@@ -28,7 +29,7 @@ const bucketOf = (connection: Connection): Promise<KV> =>
 /** Reads the entry of a node; undefined for one that no node wrote. */
 function readMember(entry: KvEntry): Member | undefined {
   const { incarnation, serves } = readObject(entry) ?? {};
-  if (!isToken(entry.key) || typeof incarnation !== "string" || incarnation === "") return undefined;
+  if (!isToken(entry.key) || typeof incarnation !== "string" || formatOf(incarnation) === undefined) return undefined;
   if (typeof serves !== "object" || serves === null) return undefined;
   const names = Object.entries(serves);
   if (!names.every((each): each is [string, string] => typeof each[1] === "string")) return undefined;
@@ -47,6 +48,8 @@ export class Members {
   #madeAt = "";
   #following: Following | undefined;
   readonly #members = new Map<string, Member>();
+  /** The incarnations of nodes of another format, by their names: they are no members for this one. */
+  readonly #foreign = new Map<string, string>();
   readonly #listeners = new Set<() => void>();
   readonly #goneListeners = new Set<(cause: Error) => unknown>();
   readonly #rejoinListeners = new Set<() => Promise<void>>();
@@ -63,7 +66,7 @@ export class Members {
     this.#bucket = bucket;
   }
 
-  /** @throws Error (as a rejection) when another node has the name. */
+  /** @throws Error (as a rejection) when another node has the name, or there are nodes of another format. */
   static async join(connection: Connection, nodes: Nodes): Promise<Members> {
     const members = new Members(connection, nodes, await bucketOf(connection));
     await members.#enter();
@@ -73,6 +76,7 @@ export class Members {
     connection.onClose(() => members.#following?.stop());
     members.#beatOn();
     connection.onClose(() => members.#leave());
+    members.#refuseForeign();
     return members;
   }
 
@@ -225,11 +229,12 @@ export class Members {
     // A handler that still runs may send: under the incarnation whose lease has ended, nobody takes it.
     await Promise.all([...this.#goneListeners].map((listener) => listener(cause)));
     this.#nodes.lostLease(cause);
-    this.#connection.incarnation = crypto.randomUUID();
+    this.#connection.incarnation = newIncarnation();
     // Another process may have its name by now: it tries for ever, since the application runs.
     while (!this.#isClosed) {
       try {
         const isAnew = await this.#reopen();
+        this.#refuseForeign();
         for (const listener of this.#rejoinListeners) await listener();
         await this.#enter();
         if (isAnew) await this.#follow();
@@ -248,6 +253,7 @@ export class Members {
     const bucket = await bucketOf(this.#connection);
     if ((await this.#connection.madeAt(bucket)) === this.#madeAt) return false;
     this.#following?.stop();
+    this.#foreign.clear();
     this.#bucket = bucket;
     for (const member of [...this.#members.values()])
       this.#forget(member, 0, "has lost its lease with the servers' store");
@@ -267,6 +273,16 @@ export class Members {
   }
 
   // ——— The others
+
+  /** @throws Error when there are nodes that would misread what this one says. */
+  #refuseForeign(): void {
+    for (const [node, incarnation] of this.#foreign) throw new Error(this.#foreignness(node, incarnation));
+  }
+
+  #foreignness(node: string, incarnation: string): string {
+    const { cluster, node: own } = this.#connection;
+    return `Node "${node}" of cluster "${cluster}" has format ${formatOf(incarnation)} of what nodes say to each other, and node "${own}" has format ${FORMAT}: run one version of envoi on all nodes, or begin a cluster of another name.`;
+  }
 
   async #follow(): Promise<void> {
     const madeAt = await this.#connection.madeAt(this.#bucket);
@@ -290,6 +306,11 @@ export class Members {
         return;
       }
       const { incarnation, serves } = member;
+      if (!isReadable(incarnation)) {
+        this.#hearForeign(node, incarnation, revision);
+        return;
+      }
+      this.#foreign.delete(node);
       const isSame = known?.incarnation === incarnation;
       if (isSame && Bun.deepEquals(known?.serves, serves)) return;
       if (known !== undefined && !isSame) this.#forget(known, revision, "was started anew");
@@ -302,7 +323,17 @@ export class Members {
     } else this.#ended(node, revision);
   }
 
+  #hearForeign(node: string, incarnation: string, revision: number): void {
+    if (this.#foreign.get(node) === incarnation) return;
+    this.#ended(node, revision);
+    this.#foreign.set(node, incarnation);
+    const text = this.#foreignness(node, incarnation);
+    this.#connection.system.log.warn(text);
+    this.#connection.tell("error", { text });
+  }
+
   #ended(node: string, revision: number): void {
+    this.#foreign.delete(node);
     const known = this.#members.get(node);
     if (known === undefined) return;
     this.#forget(known, revision, "has left, or its lease has ended");

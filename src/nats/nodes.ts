@@ -1,5 +1,6 @@
 import { type Address, type AnyRef, address, type Protocol, quote, type Ref } from "../index";
 import type { Connection } from "./connection";
+import { FORMAT, formatOf, isReadable } from "./format";
 import { headOf, Pair, type PairOwner } from "./pair";
 import { isToken } from "./subjects";
 
@@ -194,6 +195,11 @@ export class Nodes implements PairOwner {
       timeout: CONTACT_WITHIN,
     });
     const incarnation = message.string();
+    if (!isReadable(incarnation)) {
+      throw new Error(
+        `node "${node}" has another format (${formatOf(incarnation)}) than this node (${FORMAT}): run one version of envoi on all nodes`,
+      );
+    }
     if (this.#gone.has(incarnation)) throw new Error(`the lease of node "${node}" has ended`);
     return incarnation;
   }
@@ -221,9 +227,9 @@ export class Nodes implements PairOwner {
     pair.take(head, text);
   }
 
-  /** The fence: false for a node whose lease has ended, so that nothing it still says is taken. */
+  /** The fence: false for a node whose lease has ended, so that nothing it still says is taken, and for one of another format. */
   admits(incarnation: string): boolean {
-    return !this.#gone.has(incarnation);
+    return isReadable(incarnation) && !this.#gone.has(incarnation);
   }
 
   /** Resolves once nothing waits for an answer of another node. */
