@@ -1,6 +1,7 @@
 import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream";
-import { type AnyRef, checkOptions, receive } from "../../index";
+import { type AnyRef, checkOptions, operationsOf, receive } from "../../index";
 import type { Connection } from "../connection";
+import { versionOf } from "../versions";
 import { type Batch, readBatch } from "./batch";
 import { BatchLease } from "./batch-lease";
 import { ensureConsumer } from "./consumer";
@@ -45,7 +46,9 @@ export async function openReceiver(
   checkOptions(options, DURABLE_RECEIVER, "a durable receiver", "{ attempts: 3 }");
   const place = placeOfName(receiver);
   const { expose, ...given } = options;
-  const target = { place, door: receive(ref, expose === undefined ? {} : { expose }) };
+  const door = receive(ref, expose === undefined ? {} : { expose });
+  const operations = operationsOf(ref);
+  const target = { place, door, version: operations === null ? undefined : versionOf({ operations }) };
   return await openAt(connection, place, () => target, given);
 }
 
