@@ -1,6 +1,7 @@
 import type { Address, AnyRef, Protocol, Ref } from "../index";
 import { createLink, type Link } from "../link/index";
 import type { Connection } from "./connection";
+import { detailOf } from "./own-actors";
 
 /** The links of this node to itself. */
 export class Loop {
@@ -10,7 +11,7 @@ export class Loop {
   constructor({ system, cluster, node }: Connection, exposed: (at: Address) => AnyRef | undefined) {
     const metadata = { "envoi.node": node };
     const link = (prefix: string, other: () => Link): Link =>
-      createLink({ system, prefix, send: (text) => other().take(text), exposed, metadata });
+      createLink({ system, prefix, send: (text) => other().take(text), exposed, metadata, detailOf });
     this.#there = link(`${cluster}/loop/`, () => this.#here);
     this.#here = link(`${cluster}/node/${node}/`, () => this.#there);
   }

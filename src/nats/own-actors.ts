@@ -1,4 +1,20 @@
-import { type Address, type AnyRef, type OpenDoor, receive, type System } from "../index";
+import { type Address, type AnyRef, type AskError, type OpenDoor, receive, type System } from "../index";
+import { toldAsRefused } from "../link/index";
+
+/** The function that makes the actor for an id threw. The log of this node has that error as it was; its senders are told a sentence that says so. */
+export class NotMade extends Error {
+  readonly told: string;
+
+  constructor(thrown: unknown, told: string) {
+    super(thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
+    if (thrown instanceof Error) this.name = thrown.name;
+    this.told = told;
+  }
+}
+
+/** The detail by which a sender is told of an error that its message met on this node; undefined for the usual one. */
+export const detailOf = (error: AskError): unknown =>
+  error.kind === "unreachable" && error.cause instanceof NotMade ? toldAsRefused(error.cause.told) : undefined;
 
 /** The actors for ids on this node, by shard. */
 export class OwnActors {
