@@ -3,5 +3,5 @@ export { mayHaveBegun } from "./died";
 export { MAX_DEPTH, writePart } from "./frames";
 export { createLink, type Link } from "./link";
 export type { LinkOptions } from "./options";
-
-export type { Versions } from "./versions";
+export { toldAsRefused } from "./told";
+export { type Versions, withVersions } from "./versions";

@@ -16,7 +16,7 @@ import type { LinkOptions } from "./options";
 import { Outbox } from "./outbox";
 import { Sending } from "./sending";
 import { Serving } from "./serving";
-import { revivedError } from "./told";
+import { revivedError, revivedRefusal } from "./told";
 import { revivedVersions, type Versions } from "./versions";
 import { Writing } from "./writing";
 
@@ -93,7 +93,7 @@ class TextLink implements Link {
   #hasEnded = false;
 
   constructor(options: LinkOptions) {
-    const { system, prefix, send, exposed, metadata, tellsErrors = false, withheldBy, versions } = options;
+    const { system, prefix, send, exposed, metadata, tellsErrors = false, withheldBy, versions, detailOf } = options;
     const { carriesBytes = false, mostUnread = Number.POSITIVE_INFINITY } = options;
     const versionOf = versions && ((operations: Protocol["operations"]) => versions.of(operations));
     const { maxBytes = Number.POSITIVE_INFINITY, mostRefs = MOST_REFS } = options;
@@ -110,7 +110,7 @@ class TextLink implements Link {
       this.#outbox,
     );
     const responder = { most, longest, streams: { abandonedAfter: Number.POSITIVE_INFINITY, ...streams } };
-    const serving = { exposed, mostRefs, metadata, tellsErrors, responder, revive, writing, versions };
+    const serving = { exposed, mostRefs, metadata, tellsErrors, detailOf, responder, revive, writing, versions };
     this.#versions = versions;
     this.#serving = new Serving(serving, this.#outbox);
     this.#unsubscribe = system.events.subscribe((event) => this.#serving.heard(event));
@@ -212,7 +212,7 @@ class TextLink implements Link {
         return true;
       case Code.failure:
         if (!isErrorKind(second)) return false;
-        this.#sending.fail(id, second, revivedDied(revivedVersions(revivedError(third))));
+        this.#sending.fail(id, second, revivedRefusal(revivedDied(revivedVersions(revivedError(third)))));
         return true;
       case Code.items:
         this.#sending.produce(id, frame.length > 3 ? frame.slice(2) : [second]);

@@ -1,4 +1,4 @@
-import type { Address, AnyRef, Metadata, ResponderOptions, System } from "../index";
+import type { Address, AnyRef, AskError, Metadata, ResponderOptions, System } from "../index";
 import type { Send } from "./outbox";
 import type { Versions } from "./versions";
 
@@ -39,6 +39,11 @@ export interface LinkOptions extends Pick<ResponderOptions, "most" | "longest" |
   readonly metadata?: Metadata;
   /** True to tell the other side the text and the stack of what a handler threw: for a side that is trusted (P18). Default: false. */
   readonly tellsErrors?: boolean;
+  /**
+   * Gives the detail by which the other side is told of an error that its message met here, in place of the usual one; undefined for that one. It becomes known there
+   * (P18). Not called for what a handler threw where `tellsErrors` tells it. Default: none.
+   */
+  readonly detailOf?: (error: AskError, metadata: Metadata | undefined) => unknown;
   /**
    * Gives a reason for which messages do not leave now, such as that the other side is not ready: they come back as `unreachable`. Answers
    * leave nevertheless. Called for each message. Default: none.

@@ -2,6 +2,7 @@ import {
   type Address,
   type AnswerFrame,
   type AnyRef,
+  type AskError,
   createResponder,
   type Expose,
   isAddress,
@@ -30,6 +31,7 @@ interface ServingOptions {
   readonly mostRefs: number;
   readonly metadata: Metadata | undefined;
   readonly tellsErrors: boolean;
+  readonly detailOf: ((error: AskError, metadata: Metadata | undefined) => unknown) | undefined;
   readonly responder: Pick<ResponderOptions, "most" | "longest" | "streams">;
   /** Says which addresses in payloads become references. */
   readonly revive: Expose;
@@ -266,7 +268,7 @@ export class Serving {
   }
 
   #respond(): Responder {
-    const { responder, tellsErrors } = this.#options;
+    const { responder, tellsErrors, detailOf } = this.#options;
     return createResponder({
       ...responder,
       doorTo: (at) => this.#exposed.get(at)?.door ?? this.#doors.get(at)?.door ?? this.#find(at)?.door,
@@ -275,7 +277,7 @@ export class Serving {
         if (tellsErrors && error.kind === "handler-failed") return toldOf(error.cause);
         if (error.kind === "unreachable" && hadLeft(error.cause)) return toldAsDied(String(usual));
         if (error.kind === "stopped" && error.hadBegun) return BEGUN;
-        return detailWithVersions(error, metadata, usual);
+        return detailOf?.(error, metadata) ?? detailWithVersions(error, metadata, usual);
       },
     });
   }

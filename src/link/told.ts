@@ -8,6 +8,21 @@ export function toldOf(thrown: unknown): unknown {
   }
 }
 
+/** The cause of `unreachable` for a message that the other side had, and did not hand in. */
+class Refused extends Error {
+  /** By which the core tells it from other causes. */
+  readonly hasArrived = true;
+}
+
+/** The detail by which a sender is told why the side that had its message did not hand it in. */
+export const toldAsRefused = (sentence: string): unknown => ({ refused: sentence });
+
+/** The detail as an error needs it. */
+export function revivedRefusal(detail: unknown): unknown {
+  if (typeof detail !== "object" || detail === null || !("refused" in detail)) return detail;
+  return typeof detail.refused === "string" ? new Refused(detail.refused) : undefined;
+}
+
 /** An error that was told with its stack (`tellsErrors`), or the detail as it came. */
 export function revivedError(detail: unknown): unknown {
   if (typeof detail !== "object" || detail === null) return detail;

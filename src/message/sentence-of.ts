@@ -74,8 +74,18 @@ export function hadLeft(cause: unknown): boolean {
   }
 }
 
+/** True for the cause of an `unreachable` whose message came to the other side, which did not hand it in (`Outgoing.fail`). Never throws. */
+function hasArrived(cause: unknown): cause is Error {
+  try {
+    return cause instanceof Error && "hasArrived" in cause && cause.hasArrived === true;
+  } catch {
+    return false;
+  }
+}
+
 /** The end of a sentence about a message that was unreachable. */
 export function unreachableBy(cause: unknown): string {
+  if (hasArrived(cause)) return `was not handled: ${whyLost(cause).replace(/\.$/, "")}; send it again later.`;
   if (hadLeft(cause)) {
     const why = whyLost(cause).replace(/\.$/, "");
     return `had left when the other side ended (${why}): its handler may have begun; send it again only if it may be handled twice.`;

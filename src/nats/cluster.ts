@@ -182,8 +182,8 @@ const ONE = "one";
  * its schema refuses is `invalid-payload`, and both errors name both versions (`versionOf`). Each difference is told once on both nodes by the event `nats:versions`. The
  * `ctx.metadata["envoi.versions"]` of a message that another version sent names both, in dead letters too.
  *
- * @throws TypeError or RangeError when an option is invalid, and Error when no server answers, when it is older, or when a package of NATS
- * is not installed; all as rejections.
+ * @throws TypeError or RangeError when an option is invalid, and Error when no server answers, when it is older, when there are fewer servers than
+ * `replicas`, or when a package of NATS is not installed; all as rejections.
  * @example
  * const cluster = await connectCluster(system, { servers: "nats://127.0.0.1:4222", name: "shop", node: "node-1" });
  */

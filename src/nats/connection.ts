@@ -85,12 +85,35 @@ export class Connection {
     await this.jetstream(who); // Says what is missing.
     const kvm = new this.sdk.kv.Kvm(this.sdk.jetstream.jetstream(this.nc, { timeout: TRY_WITHIN }));
     const name = this.named(what);
-    const bucket = await this.asked(() => kvm.create(name, { replicas: this.replicas, history: 1, ...options }));
+    const settings = { replicas: this.replicas, history: 1, ...options };
+    const bucket = await this.copied(() => this.asked(() => kvm.create(name, settings)));
     const { ttl } = await this.asked(() => bucket.status());
     if (options.ttl === undefined || options.ttl === ttl) return bucket;
     throw new Error(
       `The nodes of cluster "${this.cluster}" have a lease of ${ttl} ms, and node "${this.node}" asks for ${options.ttl} ms: give all nodes the same lease. To change it, end all nodes and delete the bucket "${name}".`,
     );
+  }
+
+  /**
+   * Makes something of which JetStream keeps `replicas` copies.
+   *
+   * @throws Error (as a rejection) that says what to do where there are not as many servers.
+   */
+  async copied<Made>(make: () => Promise<Made>): Promise<Made> {
+    try {
+      return await make();
+    } catch (cause) {
+      if (!(cause instanceof this.sdk.jetstream.JetStreamApiError) || !TOO_FEW.has(cause.code)) throw cause;
+      const { server_name: server, connect_urls: known = [] } = this.nc.info ?? {};
+      const servers =
+        cause.code === NO_CLUSTER
+          ? `${server} is one server alone`
+          : `the servers that are known are ${known.join(", ")}`;
+      throw new Error(
+        `Cluster "${this.cluster}" asks for ${this.replicas} copies (replicas), and JetStream has not as many servers that can keep one: ${servers} (${cause.message}). Start more, as one cluster of NATS, or connect with fewer replicas.`,
+        { cause },
+      );
+    }
   }
 
   /** The time at which a bucket was made, by its server: one that was lost, and made anew, is another one. */
@@ -194,6 +217,9 @@ const TRY_WITHIN = 1_500;
 export const LEADER_WITHIN = 15_000;
 /** The wait before a question is asked again, in milliseconds. */
 const ASK_AGAIN_AFTER = 100;
+/** JetStream's codes for more copies than servers: where there is one server that is in no cluster of NATS, and where a cluster has too few. */
+const [NO_CLUSTER, NO_PEERS] = [10_074, 10_005];
+const TOO_FEW: ReadonlySet<number> = new Set([NO_CLUSTER, NO_PEERS]);
 /** JetStream's code for servers that have no leader at this moment. */
 const NO_LEADER = 10_008;
 /** The longest time that the last messages take to leave at the end, in milliseconds. */

@@ -1,8 +1,9 @@
 import type { Address, AnyRef, Protocol, Ref } from "../index";
 import { createLink, type Link } from "../link/index";
 import type { Connection } from "./connection";
+import { detailOf } from "./own-actors";
 
-/** The links of this node to itself. */
+/** The links of this node to itself, which may tell what a handler threw. */
 export class Loop {
   readonly #here: Link;
   readonly #there: Link;
@@ -10,7 +11,15 @@ export class Loop {
   constructor({ system, cluster, node }: Connection, exposed: (at: Address) => AnyRef | undefined) {
     const metadata = { "envoi.node": node };
     const link = (prefix: string, other: () => Link): Link =>
-      createLink({ system, prefix, send: (text) => other().take(text), exposed, metadata });
+      createLink({
+        system,
+        prefix,
+        send: (text) => other().take(text),
+        exposed,
+        metadata,
+        tellsErrors: true,
+        detailOf,
+      });
     this.#there = link(`${cluster}/loop/`, () => this.#here);
     this.#here = link(`${cluster}/node/${node}/`, () => this.#there);
   }

@@ -6,7 +6,7 @@ import { type Create, checkSharded, type Lease, type ShardedOptions } from "./le
 import { Loop } from "./loop";
 import type { Members } from "./members";
 import type { Nodes } from "./nodes";
-import { OwnActors } from "./own-actors";
+import { NotMade, OwnActors } from "./own-actors";
 import type { Owner } from "./owners";
 import { Ownership } from "./ownership";
 import { SHARDS, shardOf, winnerOf } from "./shards";
@@ -198,10 +198,18 @@ export class Names {
     };
     // The factory is that of the kind's protocol: `sharded` has checked both together.
     // The two belong to one protocol, which only the caller of `sharded` knows.
-    const factory = (kind.create as unknown as Create<never>)(id, lease);
-    const ref = this.#connection.system.spawn(text, kind.protocol as unknown as Protocol<string, never>, factory);
-    this.#actors.add(key, at, ref);
-    return ref;
+    const create = kind.create as unknown as Create<never>;
+    try {
+      const ref = this.#connection.system.spawn(text, kind.protocol as Protocol<string, never>, create(id, lease));
+      this.#actors.add(key, at, ref);
+      return ref;
+    } catch (thrown) {
+      const who = kind.shards === 1 ? `of ${quote(kind.name)}` : `for the id ${quote(id)} of ${quote(kind.name)}`;
+      throw new NotMade(
+        thrown,
+        `the actor ${who} could not be made on node "${this.#connection.node}", whose log says why`,
+      );
+    }
   }
 
   /** True for a shard that this node is about to own, or has back: the next owner left before it had it, and what was here still ends. */

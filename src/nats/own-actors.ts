@@ -1,4 +1,46 @@
-import { type Address, type AnyRef, type OpenDoor, receive, type System } from "../index";
+import {
+  type Address,
+  type AnyRef,
+  type AskError,
+  type Metadata,
+  type OpenDoor,
+  quote,
+  receive,
+  type System,
+} from "../index";
+import { toldAsRefused } from "../link/index";
+import { deliveryOf } from "./durable/delivery";
+
+/** The function that makes the actor for an id threw. The log of this node has that error as it was; its senders are told a sentence that says so. */
+export class NotMade extends Error {
+  readonly told: string;
+
+  constructor(thrown: unknown, told: string) {
+    super(thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
+    if (thrown instanceof Error) this.name = thrown.name;
+    this.told = told;
+  }
+}
+
+/** The detail by which a sender is told of an error that its message met on this node; undefined for the usual one. */
+export const detailOf = (error: AskError): unknown =>
+  error.kind === "unreachable" && error.cause instanceof NotMade ? toldAsRefused(error.cause.told) : undefined;
+
+/**
+ * Says in the log what a handler of this node threw at a durable message that another node took for it: that one tries it again, or gives it up, and its dead letter does not say
+ * what was thrown, because no text of an error goes to another node.
+ */
+export function logThrown({ log }: System, error: AskError, metadata: Metadata | undefined): void {
+  if (error.kind !== "handler-failed") return;
+  const delivery = deliveryOf(metadata); // As the other node says.
+  if (typeof delivery !== "object" || delivery === null) return;
+  const { id, from, attempt } = delivery;
+  log.warn(`durable message ${quote(id)} of node ${quote(from)}: ${error.message}`, {
+    address: error.address,
+    attempt,
+    cause: error.cause,
+  });
+}
 
 /** The actors for ids on this node, by shard. */
 export class OwnActors {

@@ -1,6 +1,7 @@
 import type { Address, AnyRef } from "../index";
 import { createLink, type Link } from "../link/index";
 import type { Connection } from "./connection";
+import { detailOf, logThrown } from "./own-actors";
 import { versionsWith } from "./versions";
 
 /** The first line of a text between two nodes. */
@@ -91,6 +92,10 @@ export class Pair {
       maxBytes: (nc.info?.max_payload ?? 1_048_576) - HEAD,
       metadata: { "envoi.node": node },
       versions: versionsWith(owner.connection, node),
+      detailOf(error, sent) {
+        logThrown(system, error, sent);
+        return detailOf(error);
+      },
     });
   }
 

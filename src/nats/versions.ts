@@ -50,25 +50,55 @@ const sorted = (_: string, value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
-/** @internal Compares the protocols of this node with those of another one. Each difference is told once, by both nodes. */
-export function versionsWith(connection: Connection, other: string): Versions {
-  const { node, cluster, system } = connection;
-  const sentences = new Map<string, string>();
-  /** Names the two versions, and tells of them for the first time. */
-  const tell = (caller: string, called: string, server: string, served: string): string => {
+/** Differences that were told. */
+class Told {
+  readonly #connection: Connection;
+  readonly #sentences = new Map<string, string>();
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** Gives a sentence that names the two versions, and tells of them for the first time. */
+  sentence(caller: string, called: string, server: string, served: string): string {
     const key = `${caller} ${called} ${served}`;
-    const known = sentences.get(key);
+    const known = this.#sentences.get(key);
     if (known !== undefined) return known;
     const sentence = `node "${caller}" calls "${called}", and node "${server}" serves "${served}"`;
-    if (sentences.size >= MOST_TOLD) return sentence;
-    sentences.set(key, sentence);
+    if (this.#sentences.size >= MOST_TOLD) return sentence;
+    this.#sentences.set(key, sentence);
+    const { cluster, node, system } = this.#connection;
     system.log.warn(`Cluster "${cluster}": ${sentence}: what does not fit both is refused.`);
-    connection.tell("versions", { node: other, caller, called, server, served });
+    this.#connection.tell("versions", { node: caller === node ? server : caller, caller, called, server, served });
     return sentence;
-  };
+  }
+}
+
+/** @internal Compares the protocols of this node with those of another one. Each difference is told once, by both nodes. */
+export function versionsWith(connection: Connection, other: string): Versions {
+  const { node } = connection;
+  const told = new Told(connection);
   return {
     of: (operations) => versionOf({ operations }),
-    differ: (called, served) => tell(other, called, node, served),
-    heard: (called, served) => void tell(node, called, other, served),
+    differ: (called, served) => told.sentence(other, called, node, served),
+    heard: (called, served) => void told.sentence(node, called, other, served),
   };
+}
+
+const durable = new WeakMap<Connection, Told>();
+
+/**
+ * @internal A sentence that names the version by which a node sent a durable message and that of its receiver's protocol, where both are known and different. Each difference is
+ * told once, by this node alone: the other one may be gone.
+ */
+export function durableDifference(
+  connection: Connection,
+  from: string,
+  sent: string | undefined,
+  served: string | undefined,
+): string | undefined {
+  if (sent === undefined || served === undefined || sent === served) return undefined;
+  const told = durable.get(connection) ?? new Told(connection);
+  durable.set(connection, told);
+  return told.sentence(from, sent, connection.node, served);
 }

@@ -69,18 +69,22 @@ test("P17: a sender behind a further link is told so, too", async () => {
   expect(mayHaveBegun((await oven.ask("bake"))._unsafeUnwrapErr())).toBe(false);
 });
 
-test.each([[{ hadLeft: 1 }], [{ hadLeft: { toString: 1 } }], [{ hadLeft: true }], ["hadLeft"], [null]])(
-  "P18: a detail of the other side that is none says nothing (%p)",
-  async (detail) => {
-    pair = createPair();
-    const oven = pair.reach(
-      pair.there.spawn("oven", Oven, () => ({ bake: () => baking.promise })),
-      Oven,
-    );
-    const asked = oven.ask("bake", { timeout: NEVER });
-    expect(pair.link.take(JSON.stringify([[11, "1", "unreachable", detail]]))).toBe(true);
-    const error = (await asked)._unsafeUnwrapErr();
-    expect([error.kind, mayHaveBegun(error)]).toEqual(["unreachable", false]);
-    expect(error.message).toContain("could not leave");
-  },
-);
+test.each([
+  [{ hadLeft: 1 }],
+  [{ hadLeft: { toString: 1 } }],
+  [{ hadLeft: true }],
+  [{ refused: 1 }],
+  ["hadLeft"],
+  [null],
+])("P18: a detail of the other side that is none says nothing (%p)", async (detail) => {
+  pair = createPair();
+  const oven = pair.reach(
+    pair.there.spawn("oven", Oven, () => ({ bake: () => baking.promise })),
+    Oven,
+  );
+  const asked = oven.ask("bake", { timeout: NEVER });
+  expect(pair.link.take(JSON.stringify([[11, "1", "unreachable", detail]]))).toBe(true);
+  const error = (await asked)._unsafeUnwrapErr();
+  expect([error.kind, mayHaveBegun(error)]).toEqual(["unreachable", false]);
+  expect(error.message).toContain("could not leave");
+});

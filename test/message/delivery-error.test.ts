@@ -104,6 +104,12 @@ const CASES: readonly (readonly [DeliveryError["kind"], DeliveryError, sentence:
     true,
   ],
   [
+    "unreachable",
+    deliveryError("unreachable", source, Object.assign(new Error("its actor is away."), { hasArrived: true })),
+    "was not handled: its actor is away; send it again later.",
+    true,
+  ],
+  [
     "payload-too-large",
     deliveryError("payload-too-large", source, 1_024),
     "has a payload over 1024 bytes; send it in parts, or as a stream.",

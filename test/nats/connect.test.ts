@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { startNats } from "../../benchmarks/harness/nats-server";
+import { startNats, startNatsCluster } from "../../benchmarks/harness/nats-server";
 import {
   type Clock,
   type ClockTimer,
@@ -161,4 +161,42 @@ describe.skipIf(!hasNats)("a connection", () => {
     expect(String(refused)).toContain("cluster.sharded needs JetStream");
     expect(String(refused)).toContain("start them with -js");
   });
+});
+
+describe.skipIf(!hasNats)("more replicas than there are servers", () => {
+  const Note = defineProtocol("note", { put: { payload: Type.String() } });
+
+  test("of one server alone are refused with what was asked for, and what to do", async () => {
+    const { url, name } = await server();
+    await using system = createSystem();
+    const thrown = await connectCluster(system, { ...OPTIONS, servers: url, replicas: 3 }).catch((error) => error);
+    expect(String(thrown)).toContain('Cluster "shop" asks for 3 copies (replicas)');
+    expect(String(thrown)).toContain(`${name} is one server alone (`);
+    expect(String(thrown)).toContain("connect with fewer replicas");
+    await connectCluster(system, { ...OPTIONS, servers: url }); // Nothing is left of the other one.
+  });
+
+  test("are said to a durable send, too, where another node has made the cluster with fewer", async () => {
+    const { url } = await server();
+    await using first = createSystem();
+    await using second = createSystem();
+    await connectCluster(first, { ...OPTIONS, servers: url });
+    const cluster = await connectCluster(second, { ...OPTIONS, servers: url, node: "node-2", replicas: 3 });
+    const refused = await cluster.durable("notes", Note).tell("put", "a", { timeout: 1_000 });
+    expect(refused.isErr() && refused.error.kind).toBe("unreachable");
+    expect(refused.isErr() && refused.error.message).toContain("asks for 3 copies (replicas)");
+  });
+
+  test("of a cluster of servers are refused with the addresses of those that are known", async () => {
+    const servers = await startNatsCluster();
+    try {
+      await using system = createSystem();
+      const [{ url = "", port = 0 } = {}] = servers;
+      const thrown = await connectCluster(system, { ...OPTIONS, servers: url, replicas: 5 }).catch((error) => error);
+      expect(String(thrown)).toContain("asks for 5 copies (replicas)");
+      expect(String(thrown)).toMatch(new RegExp(`the servers that are known are .*\\b${port}\\b`));
+    } finally {
+      await Promise.all(servers.map((each) => each.close()));
+    }
+  }, 60_000);
 });

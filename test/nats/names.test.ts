@@ -49,6 +49,44 @@ describe.skipIf(!hasNats)("names over the cluster", async () => {
     await b.system.shutdown();
   });
 
+  test("a caller is told that the actor for an id could not be made, and where, but not why: the log there says it", async () => {
+    const lines: string[] = [];
+    const note = (line: string) => void lines.push(line);
+    const owning = createSystem({ logger: { warn: note, error: note } });
+    const owner = await connectCluster(owning, { servers: url, name: "names-6", node: "a", lease: 1_000 });
+    const caller = await join("names-6", "b");
+    await owner.sharded("early", Cart, () => {
+      throw new TypeError("the disk is away");
+    });
+    await owner.sharded("late", Cart, () => () => {
+      throw new TypeError("the disk is away");
+    });
+    await owner.singleton("one", Cart, () => {
+      throw "the disk is away";
+    });
+    const refs = [];
+    for (const cluster of [owner, caller.cluster]) {
+      if (cluster !== owner) for (const name of ["early", "late"]) await cluster.sharded(name, Cart);
+      refs.push(cluster.ref("early", "ada", Cart), cluster.ref("late", "ada", Cart));
+    }
+    refs.push(await caller.cluster.singleton("one", Cart));
+    for (const ref of refs) {
+      const refused = (await ref.ask("add", 1, LONG))._unsafeUnwrapErr();
+      const [, name] = /own\/(\w+)/.exec(refused.message) ?? [];
+      const who = name === "one" ? 'of "one"' : `for the id "ada" of "${name}"`;
+      expect(refused.kind).toBe("unreachable");
+      expect(refused.message).toEndWith(
+        `was not handled: the actor ${who} could not be made on node "a", whose log says why; send it again later.`,
+      );
+    }
+    for (const at of ["early/ada", "late/ada"]) {
+      expect(lines).toContain(`envoi: @(names-6/own/${at}) could not be opened: TypeError: the disk is away`);
+    }
+    expect(lines).toContain("envoi: @(names-6/own/one/one) could not be opened: Error: the disk is away");
+    await caller.system.shutdown();
+    await owning.shutdown();
+  });
+
   test("a singleton is one actor, and moves when its node closes", async () => {
     const a = await join("names-2", "a");
     const b = await join("names-2", "b");

@@ -18,15 +18,24 @@ export interface Batch {
   readonly v: 1;
   /** The node that sent them. */
   readonly n: string;
+  /** The version of the protocol by which they were sent (`versionOf`). Nodes of earlier versions of envoi leave it out, and do not look at it. */
+  readonly s?: string | undefined;
   readonly e: readonly Entry[];
 }
 
 /** Writes a batch of entries that are JSON already. */
-export const writeBatch = (node: string, entries: readonly string[]): string =>
-  `{"v":1,"n":${JSON.stringify(node)},"e":[${entries.join(",")}]}`;
+export const writeBatch = (node: string, version: string, entries: readonly string[]): string =>
+  `{"v":1,"n":${JSON.stringify(node)},"s":${JSON.stringify(version)},"e":[${entries.join(",")}]}`;
+
+/** The bytes that a batch has beside its entries, at least as they are counted. */
+const LEAST_OVERHEAD = 128;
 
 /** The most bytes that a batch has beside its entries. */
-export const BATCH_OVERHEAD = 128;
+export const batchOverhead = (node: string, version: string): number =>
+  Math.max(LEAST_OVERHEAD, Buffer.byteLength(writeBatch(node, version, [])));
+
+/** A longer version of a protocol is not looked at: nobody who means well has one, and each message is given it. */
+const LONGEST_VERSION = 300;
 
 /** Deepest nesting of a batch: a sender writes entries of up to 512 levels, and a batch puts three around a payload. */
 export const DEEPEST = 512 + 3;
@@ -56,8 +65,8 @@ export function readBatch(bytes: Uint8Array): Batch {
   if (read.isErr()) throw new Error(FAULTS[read.error]);
   const { value } = read;
   if (!isObject(value)) throw new Error("it is no object");
-  const { v, n, e } = value;
+  const { v, n, s, e } = value;
   if (v !== 1) throw new Error(`it has version ${String(v)} of the format, and this node reads version 1`);
   if (typeof n !== "string" || !Array.isArray(e) || !e.every(isEntry)) throw new Error("it is no list of messages");
-  return { v, n, e };
+  return { v, n, s: typeof s === "string" && s.length <= LONGEST_VERSION ? s : undefined, e };
 }

@@ -25,7 +25,7 @@ export interface DurableDeadLetter {
   readonly metadata?: Metadata | undefined;
   /** The kind of its last error, such as `handler-failed`; `unreadable` for something that is no message of this version. */
   readonly reason: string;
-  /** The sentence of that error. */
+  /** The sentence of that error. Where the message does not fit because another version of the protocol sent it, both versions stand before it (`versionOf`). */
   readonly message: string;
   /** The number of calls of its handler. */
   readonly attempts: number;

@@ -1,6 +1,7 @@
 import type { AskError, AskResult, OpenDoor } from "../../index";
-import { mayHaveBegun } from "../../link/index";
+import { mayHaveBegun, withVersions } from "../../link/index";
 import type { Connection } from "../connection";
+import { durableDifference } from "../versions";
 import type { Batch, Entry } from "./batch";
 import { keepDeadLetter } from "./dead-letters";
 import { type Delivery, withDelivery } from "./delivery";
@@ -16,6 +17,8 @@ export type HandlingOptions = Required<Omit<DurableReceiverOptions, "expose">>;
 export interface Target {
   readonly place: Place;
   readonly door: OpenDoor;
+  /** That of its protocol (`versionOf`); undefined for an actor without one. */
+  readonly version: string | undefined;
 }
 
 /** Finds the target of a message by the id that it has, which is undefined where the target is one for all. Throws when the id is none. */
@@ -165,7 +168,9 @@ export class Handling {
       if (result.isOk()) return true;
       if (this.#interruptions.lost.aborted) return false;
       const { kind, message } = result.error;
-      if (HOPELESS.has(kind)) return await this.#giveUp(target.place, entry, kind, message);
+      if (HOPELESS.has(kind)) {
+        return await this.#giveUp(target.place, entry, kind, this.#withVersions(kind, message, target));
+      }
       if (target.door.isStopped) return false;
       if (isNotCalled(result.error)) {
         const now = clock.monotonicTime();
@@ -186,14 +191,27 @@ export class Handling {
   }
 
   #call(
-    { door }: Target,
+    target: Target,
     { o, p, m }: Entry,
     { attempt, mayRepeat }: Pick<Delivery, "attempt" | "mayRepeat">,
   ): Promise<AskResult> {
     const delivery: Delivery = { id: this.#id, from: this.#delivered.batch.n, attempt, mayRepeat };
-    const metadata = withDelivery(m, delivery);
+    const versions = this.#differenceTo(target);
+    const metadata = withDelivery(versions === undefined ? m : withVersions(m, versions), delivery);
     const { lost: signal } = this.#interruptions;
-    return door.ask(o, p, { metadata, timeout: this.#parts.options.handlerTimeout, signal });
+    return target.door.ask(o, p, { metadata, timeout: this.#parts.options.handlerTimeout, signal });
+  }
+
+  /** Names the version by which the batch was sent and that of its receiver's protocol, where they are different. */
+  #differenceTo({ version }: Target): string | undefined {
+    const { n, s } = this.#delivered.batch;
+    return durableDifference(this.#parts.connection, n, s, version);
+  }
+
+  /** The sentence of a message that does not fit, with both versions first: its end is cut off where there is no room. */
+  #withVersions(kind: string, message: string, target: Target): string {
+    const versions = kind === "payload-too-large" ? undefined : this.#differenceTo(target);
+    return versions === undefined || message.includes(versions) ? message : `${versions}: ${message}`;
   }
 
   get #id(): string {

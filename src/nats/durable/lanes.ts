@@ -1,6 +1,7 @@
-import { type AnyRef, checkOptions, receive } from "../../index";
+import { type AnyRef, checkOptions, type Protocol, receive } from "../../index";
 import type { Connection } from "../connection";
 import type { ShardedOptions } from "../lease";
+import { versionOf } from "../versions";
 import type { Target } from "./handling";
 import { DURABLE_ACTOR, type DurableActorOptions } from "./options";
 import { allLanes, type DurableKind, placeOfId } from "./place";
@@ -35,18 +36,19 @@ export function checkDurable(options: ShardedOptions, { lease }: Connection): vo
  */
 export async function openLanes(
   connection: Connection,
-  kind: DurableKind,
+  kind: DurableKind & { readonly protocol: Protocol },
   refOf: (id: string) => AnyRef,
   options: ShardedOptions,
   ready: Promise<void>,
 ): Promise<void> {
   const ackWait = Math.max(DEFAULT_ACK_WAIT, LEASES * connection.lease);
+  const version = versionOf(kind.protocol);
   const settings = { ackWait, ...settingsOf(options) };
   const opened = await Promise.allSettled(
     allLanes(kind).map((lane) => {
       const targetOf = (id: string | undefined): Target => {
         if (id === undefined) throw new Error(`a message in ${lane.receiver} has no id`);
-        return { place: placeOfId(connection, kind, id), door: receive(refOf(id)) };
+        return { place: placeOfId(connection, kind, id), door: receive(refOf(id)), version };
       };
       return openAt(connection, lane, targetOf, settings, ready);
     }),

@@ -10,7 +10,7 @@ import {
   type Result,
 } from "../../index";
 import type { Connection } from "../connection";
-import { BATCH_OVERHEAD, writeBatch } from "./batch";
+import { batchOverhead, writeBatch } from "./batch";
 import type { DurableLevel } from "./options";
 import { keyOfPlace, laterOf, type Place, subjectOf, waitingSubject } from "./place";
 import { forget, isNoRoom, levelOf, NoSchedules, noRoom, openStore, type Store } from "./store";
@@ -30,6 +30,8 @@ export interface Waiting {
   /** The name or the address of its receiver. */
   readonly receiver: string;
   readonly to: Address;
+  /** That of the protocol by which it is sent (`versionOf`): messages of one version share a batch. */
+  readonly version: string;
   /** As JSON. */
   readonly text: string;
   readonly bytes: number;
@@ -74,11 +76,11 @@ const isNoAnswer = (thrown: unknown): boolean => thrown instanceof Error && thro
 /** The bytes of headers that name nothing, and of those that name a time and a subject for it. */
 const [HEADERS, SCHEDULE_HEADERS] = [64, 640];
 
-/** @internal The bytes that a message to this server may have, beside those of its headers, which have this name. */
-export const largestEntry = ({ nc }: Connection, name: string, isDelayed: boolean): number => {
+/** The bytes that a message to this server may have, beside those of its batch and of its headers, which have this name. */
+const largestEntry = ({ nc }: Connection, beside: number, name: string, isDelayed: boolean): number => {
   const most = nc.info?.max_payload ?? 1_048_576;
   const headers = HEADERS + Buffer.byteLength(name) + (isDelayed ? SCHEDULE_HEADERS : 0);
-  return most - Math.max(headers, Math.min(4_096, Math.floor(most / 4))) - BATCH_OVERHEAD;
+  return most - Math.max(headers, Math.min(4_096, Math.floor(most / 4))) - beside;
 };
 
 /**
@@ -129,9 +131,13 @@ export class Outbox {
     });
   }
 
-  /** The bytes that a message in here may have. */
-  largest(name: string | undefined, isDelayed: boolean): number {
-    return largestEntry(this.#connection, name ?? this.#nameOf([]), isDelayed);
+  /**
+   * The bytes that a message in here may have.
+   *
+   * @param beside those of its batch (`batchOverhead`).
+   */
+  largest(beside: number, name: string | undefined, isDelayed: boolean): number {
+    return largestEntry(this.#connection, beside, name ?? this.#nameOf([]), isDelayed);
   }
 
   /** Nothing is sent any more. */
@@ -155,12 +161,14 @@ export class Outbox {
     this.#waiting = this.#waiting.filter((held) => !held.isSettled);
     const first = this.#waiting[0];
     if (first === undefined) return [];
+    const { version } = first;
     let [count, bytes] = [1, first.bytes];
-    const most = Math.min(LARGE_BATCH, this.largest(undefined, false));
+    const most = Math.min(LARGE_BATCH, this.largest(batchOverhead(this.#connection.node, version), undefined, false));
     if (!isAlone(first)) {
       for (; count < MOST_IN_BATCH; count++) {
         const held = this.#waiting[count];
-        if (held === undefined || isAlone(held) || bytes + held.bytes + 1 > most) break;
+        if (held === undefined || isAlone(held) || held.version !== version) break;
+        if (bytes + held.bytes + 1 > most) break;
         bytes += held.bytes + 1;
       }
     }
@@ -171,6 +179,7 @@ export class Outbox {
   async #send(whole: readonly Held[]): Promise<void> {
     const connection = this.#connection;
     let batch = whole;
+    const version = whole[0]?.version ?? ""; // Each batch has a first one.
     this.#count++;
     const msgID = this.#nameOf(batch);
     const schedule = this.#scheduleOf(batch);
@@ -192,7 +201,7 @@ export class Outbox {
         for (const held of batch) held.isSent = true;
         const texts = batch.map((held) => held.text);
         const timeout = Math.max(1, Math.min(TRY_WITHIN, left));
-        const { seq, duplicate } = await store.js.publish(subject, writeBatch(connection.node, texts), {
+        const { seq, duplicate } = await store.js.publish(subject, writeBatch(connection.node, version, texts), {
           msgID,
           timeout,
           ...(schedule !== undefined && { schedule }),

@@ -1,7 +1,5 @@
-import type { KV } from "@nats-io/kv";
-import type { Connection, JetStream } from "../connection";
+import type { Keeper, Kept } from "./kept";
 import { keyOfPlace, type Place } from "./place";
-import { codeOf } from "./store";
 
 /** The place that a receiver came to in a batch that it did not finish: so that the next one neither repeats nor tries for ever. */
 export interface Position {
@@ -16,38 +14,17 @@ export interface Position {
   readonly reach: number;
 }
 
-/** JetStream's code for a key that has another revision by now. */
-const OTHER_REVISION = 10_071;
-/** What opens the bucket, for the error when JetStream is off. */
-const WHO = "cluster.receiveDurable";
-const WHAT = "positions";
-
 /** The positions of the receivers of a cluster, in a bucket. One object belongs to one receiver. */
 export class Positions {
-  readonly #bucket: KV;
-  readonly #jsm: JetStream["jsm"];
-  readonly #stream: string;
-  readonly #key: string;
-  readonly #subject: string;
-  /** That of the position which was read or written last here; 0 for none. */
-  #revision = 0;
+  readonly #kept: Kept<Position>;
 
-  private constructor(connection: Connection, bucket: KV, { jsm }: JetStream, place: Place) {
-    this.#bucket = bucket;
-    this.#jsm = jsm;
-    this.#stream = `KV_${connection.named(WHAT)}`;
-    this.#key = keyOfPlace(place);
-    this.#subject = `$KV.${connection.named(WHAT)}.${this.#key}`;
-  }
-
-  static async open(connection: Connection, place: Place): Promise<Positions> {
-    const bucket = await connection.bucket(WHO, WHAT, {});
-    return new Positions(connection, bucket, await connection.jetstream(WHO), place);
+  constructor(keeper: Keeper, place: Place) {
+    this.#kept = keeper(keyOfPlace(place));
   }
 
   /** The position in a batch, where one is known. */
   async of(stream: string, sequence: number): Promise<Position | undefined> {
-    const kept = await this.#look();
+    const kept = await this.#kept.read();
     return kept?.stream === stream && kept.sequence === sequence ? kept : undefined;
   }
 
@@ -56,28 +33,12 @@ export class Positions {
    *
    * @returns false where another receiver has kept one meanwhile: `of` reads it.
    */
-  async put(position: Position): Promise<boolean> {
-    try {
-      this.#revision = await this.#bucket.put(this.#key, JSON.stringify(position), {
-        previousSeq: this.#revision,
-      });
-      return true;
-    } catch (thrown) {
-      if (codeOf(thrown) === OTHER_REVISION) return false;
-      throw thrown;
-    }
+  put(position: Position): Promise<boolean> {
+    return this.#kept.put(position);
   }
 
   /** Forgets the position that this receiver knows, which needs no room: then any message may have been handled. */
-  async forget(): Promise<void> {
-    await this.#jsm.streams.purge(this.#stream, { filter: this.#subject, seq: this.#revision + 1 });
-    this.#revision = 0;
-  }
-
-  /** Asks the leader: another copy, which `KV.get` may read, can be behind. */
-  async #look(): Promise<Position | undefined> {
-    const message = await this.#jsm.streams.getMessage(this.#stream, { last_by_subj: this.#subject });
-    this.#revision = message?.seq ?? 0;
-    return message?.json<Position>(); // Only this class writes the bucket.
+  forget(): Promise<void> {
+    return this.#kept.forget();
   }
 }

@@ -1,11 +1,13 @@
 import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream";
-import { type AnyRef, checkOptions, receive } from "../../index";
+import { type AnyRef, checkOptions, operationsOf, receive } from "../../index";
 import type { Connection } from "../connection";
+import { versionOf } from "../versions";
 import { type Batch, readBatch } from "./batch";
 import { BatchLease } from "./batch-lease";
-import { ensureConsumer } from "./consumer";
+import { PlaceConsumer } from "./consumer";
 import { firstOf, keepDeadLetter } from "./dead-letters";
 import { Handling, type HandlingOptions, type TargetOf } from "./handling";
+import { type Keeper, openKeeper } from "./kept";
 import { DURABLE_RECEIVER, type DurableReceiverOptions } from "./options";
 import { keyOfPlace, laterOf, type Place, placeOfName, subjectOf } from "./place";
 import { Positions } from "./position";
@@ -45,7 +47,9 @@ export async function openReceiver(
   checkOptions(options, DURABLE_RECEIVER, "a durable receiver", "{ attempts: 3 }");
   const place = placeOfName(receiver);
   const { expose, ...given } = options;
-  const target = { place, door: receive(ref, expose === undefined ? {} : { expose }) };
+  const door = receive(ref, expose === undefined ? {} : { expose });
+  const operations = operationsOf(ref);
+  const target = { place, door, version: operations === null ? undefined : versionOf({ operations }) };
   return await openAt(connection, place, () => target, given);
 }
 
@@ -80,6 +84,7 @@ class Receiver implements DurableReceiver {
   readonly #options: HandlingOptions;
   readonly #forgetClose: () => void;
   #store: Store | undefined;
+  #keeper: Keeper | undefined;
   #positions: Positions | undefined;
   #messages: ConsumerMessages | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -160,8 +165,10 @@ class Receiver implements DurableReceiver {
       ack_wait: this.#options.ackWait * NANOSECONDS,
       max_ack_pending: 1,
     };
-    const info = await connection.asked(() => ensureConsumer(store, config));
-    this.#positions ??= await Positions.open(connection, this.#place);
+    this.#keeper ??= await openKeeper(connection);
+    this.#positions ??= new Positions(this.#keeper, this.#place);
+    const shared = new PlaceConsumer(store, config, this.#keeper);
+    const info = await connection.asked(() => shared.ensure());
     this.#isFirst = info.delivered.consumer_seq > 0 && this.#handled.stream !== store.created;
     if (this.#store !== undefined && info.delivered.consumer_seq > 0) {
       const { state } = await connection.asked(() => store.jsm.streams.info(store.name));
@@ -177,6 +184,12 @@ class Receiver implements DurableReceiver {
       abort_on_missing_resource: true,
     });
     void this.#pullAnewWhenDeaf(this.#messages);
+    try {
+      await connection.asked(() => shared.confirm());
+    } catch (thrown) {
+      this.#pullNoMore();
+      throw thrown;
+    }
     if (this.#isClosing) this.#pullNoMore();
   }
 

@@ -15,7 +15,8 @@ import {
   writeJson,
 } from "../../index";
 import type { Connection } from "../connection";
-import { DEEPEST } from "./batch";
+import { versionOf } from "../versions";
+import { batchOverhead, DEEPEST } from "./batch";
 import { DURABLE, DURABLE_TELL, type DurableLevel, type DurableOptions, type DurableTellOptions } from "./options";
 import { nameOfId, Outbox, type Stored } from "./outbox";
 import { type DurableKind, keyOfPlace, laneOf, type Place, placeOfId, placeOfName } from "./place";
@@ -119,6 +120,8 @@ class Sender {
   readonly #id: string | undefined;
   readonly #connection: Connection;
   readonly #operations: Protocol["operations"];
+  readonly #version: string;
+  readonly #beside: number;
   readonly #level: DurableLevel;
   readonly #serversSync: boolean;
   readonly #capacity: number;
@@ -135,6 +138,8 @@ class Sender {
     this.#id = id;
     this.#connection = connection;
     this.#operations = operations;
+    this.#version = versionOf({ operations });
+    this.#beside = batchOverhead(connection.node, this.#version);
     this.#level = level;
     this.#serversSync = serversSync;
     this.#capacity = capacity;
@@ -169,11 +174,13 @@ class Sender {
       return refused(createDeliveryError("invalid-payload", message(), [issue]));
     }
     const bytes = Buffer.byteLength(text);
-    const limit = this.#outbox.largest(id === undefined ? undefined : nameOfId(this.receiver, id), delay !== undefined);
+    const header = id === undefined ? undefined : nameOfId(this.receiver, id);
+    const limit = this.#outbox.largest(this.#beside, header, delay !== undefined);
     if (bytes > limit) return refused(createDeliveryError("payload-too-large", message(), limit));
     return this.#outbox.add({
       receiver: this.receiver,
       to: this.#to,
+      version: this.#version,
       text,
       bytes,
       id,

@@ -51,7 +51,7 @@ export function openStore(connection: Connection, isLater = false): Promise<Stor
   const which = isLater ? "later" : "durable";
   const known = own[which];
   if (known !== undefined) return known;
-  const opening = isLater ? openLater(connection) : open(connection);
+  const opening = connection.copied(() => (isLater ? openLater(connection) : open(connection)));
   own[which] = opening;
   opening.catch(() => {
     if (own[which] === opening) own[which] = undefined;

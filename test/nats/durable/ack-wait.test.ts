@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { AckPolicy, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
+import type { Socket } from "bun";
 import { hasNats, server } from "../rooms";
 import { node, Orders, spawnOrders } from "./nodes";
 
@@ -13,6 +14,52 @@ const manager = async (servers: string) => {
 };
 
 const createShop = () => () => ({ place: () => undefined, flush: () => undefined, watch: async function* () {} });
+
+/** A way to a server that holds all bytes which a client sends, from those with a text in them. */
+function holding(port: number) {
+  const clients = new Map<Socket, { readonly there: Promise<Socket>; held: Buffer[] | undefined }>();
+  let text: string | undefined;
+  let held = Promise.withResolvers<void>();
+  const listener = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open(client) {
+        const socket = { data: (_: Socket, bytes: Buffer) => void client.write(bytes), close: () => void client.end() };
+        clients.set(client, { there: Bun.connect({ hostname: "127.0.0.1", port, socket }), held: undefined });
+      },
+      data(client, bytes) {
+        const way = clients.get(client);
+        if (way === undefined) return;
+        if (text !== undefined && bytes.includes(text)) {
+          way.held ??= [];
+          held.resolve();
+        }
+        if (way.held === undefined) void way.there.then((there) => there.write(Buffer.from(bytes)));
+        else way.held.push(Buffer.from(bytes)); // The socket uses its buffer again.
+      },
+      close: (client) => void clients.get(client)?.there.then((there) => there.end()),
+    },
+  });
+  afterAll(() => listener.stop(true));
+  return {
+    url: `nats://127.0.0.1:${listener.port}`,
+    /** Resolves once the text has come. */
+    hold(from: string): Promise<void> {
+      text = from;
+      held = Promise.withResolvers();
+      return held.promise;
+    },
+    release() {
+      text = undefined;
+      for (const way of clients.values()) {
+        const bytes = Buffer.concat(way.held ?? []);
+        way.held = undefined;
+        void way.there.then((there) => there.write(bytes));
+      }
+    },
+  };
+}
 
 describe.skipIf(!hasNats)("the ackWait of durable messages", () => {
   test("is changed by the next start, to more and to less", async () => {
@@ -47,6 +94,39 @@ describe.skipIf(!hasNats)("the ackWait of durable messages", () => {
     await three.cluster.receiveDurable("orders", spawnOrders(three.system).ref, { ackWait: 2_000 });
     expect(await kept()).toBe(4_000);
   });
+
+  const UPDATE = '"action":"update"';
+  const WRITE = "PUB $KV.ENVOI_shop_positions.orders==wait";
+  test.each([
+    ["changes the consumer late, where the other one has changed it, too", UPDATE, 4_000],
+    ["changes the consumer late, where the other one had nothing to change", UPDATE, 5_000],
+    ["has seen nobody receive, and says so late", WRITE, 5_000],
+  ])(
+    "is not the shorter one of two nodes that open a name at the same moment: one %s",
+    async (_, text, longer) => {
+      const nats = await server();
+      const jsm = await manager(nats.url);
+      const way = holding(nats.port);
+      const lease = 30_000; // That of the node whose messages are held goes on.
+      await using one = await node("node-1", nats.url, { lease });
+      await using two = await node("node-2", way.url, { lease });
+      const first = await one.cluster.receiveDurable("orders", spawnOrders(one.system).ref, { ackWait: 5_000 });
+      await first.close();
+      for (;;) {
+        const { num_waiting } = await jsm.consumers.info(STREAM, "orders");
+        if (num_waiting === 0) break; // The server has heard of the end.
+      }
+      const held = way.hold(text);
+      const shorter = two.cluster.receiveDurable("orders", spawnOrders(two.system).ref, { ackWait: 2_000 });
+      await held;
+      const again = one.system.spawn("again", Orders, createShop());
+      await one.cluster.receiveDurable("orders", again, { ackWait: longer });
+      way.release();
+      await shorter;
+      expect((await jsm.consumers.info(STREAM, "orders")).config.ack_wait).toBe(longer * 1e6);
+    },
+    30_000,
+  );
 
   test("cannot be had where somebody else made the consumer: the name is not served then, and is once that is gone", async () => {
     const { url } = await server();

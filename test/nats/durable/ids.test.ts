@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { connect } from "@nats-io/transport-node";
-import { deliveryOf } from "../../../src/nats";
+import { createSystem } from "../../../src";
+import { connectCluster, deliveryOf } from "../../../src/nats";
 import { event } from "../events";
 import { hasNats, server } from "../rooms";
 import { ids, node, type Order, Orders } from "./nodes";
@@ -96,8 +97,46 @@ describe.skipIf(!hasNats)("a durable send to the actor for an id", () => {
     ]);
     const letters = await one.cluster.deadLetters(only);
     expect(letters).toMatchObject([{ receiver: only.address, payload: { id: "a" }, attempts: 2 }]);
+    expect(letters[0]?.message).toContain("failed in its handler: Error: it is poison");
     expect(await one.cluster.deadLetters("shop")).toEqual(letters);
   });
+
+  test("whose handler throws on another node than the one that took it: the log there says what, and the dead letter does not", async () => {
+    const { url } = await server();
+    const lines: string[] = [];
+    const owning = createSystem({ logger: { warn: (line) => void lines.push(line), error() {} } });
+    const owner = await connectCluster(owning, { servers: url, name: "shop", node: "owner" });
+    await using taker = await node("taker", url);
+    const nodes = new Map<string, string>();
+    const create = (at: string) => (to: string) => () => ({
+      place: () => {
+        nodes.set(to, at);
+        throw new Error(`the secret of ${to}`);
+      },
+      flush: () => undefined,
+      watch: async function* () {},
+    });
+    await owner.sharded("shop", Orders, create("owner")); // It takes no durable messages itself.
+    const shops = await taker.cluster.sharded("shop", Orders, create("taker"), { durable: { attempts: 1 } });
+    let left = 8; // The log of a system has no more than ten lines a second.
+    const given = Promise.withResolvers<void>();
+    taker.system.events.subscribe(({ kind }) => {
+      if ((kind as string) === "nats:dead-letter" && --left === 0) given.resolve();
+    });
+    for (const id of ids(8)) await taker.cluster.durable(shops.ref(id)).tell("place", { id });
+    await given.promise;
+    expect([...nodes.values()]).toContain("owner");
+    for (const [id, at] of nodes) {
+      const [letter] = await taker.cluster.deadLetters(shops.ref(id));
+      const text = `failed in its handler: Error: the secret of ${id}`;
+      expect(letter?.reason).toBe("handler-failed");
+      expect(letter?.message.endsWith(text)).toBe(at === "taker");
+      const logged = lines.filter((line) => line.endsWith(text));
+      expect(logged).toHaveLength(at === "taker" ? 0 : 1);
+      for (const line of logged) expect(line).toContain(`durable message "${letter?.id}" of node "taker"`);
+    }
+    await owning.shutdown();
+  }, 60_000);
 
   test("is handled by the next owner once the process of the last one is killed, and marked if it had begun there", async () => {
     const { url } = await server();
@@ -183,9 +222,9 @@ describe.skipIf(!hasNats)("a durable send to the actor for an id", () => {
     await one.cluster.durable(only).tell("place", { id: "b" });
     await all;
     expect(handled.map(({ id }) => id)).toEqual(["b"]);
-    expect(await one.cluster.deadLetters(only)).toMatchObject([
-      { reason: "unreachable", attempts: 2, payload: { id: "a" } },
-    ]);
+    const letters = await one.cluster.deadLetters(only);
+    expect(letters).toMatchObject([{ reason: "unreachable", attempts: 2, payload: { id: "a" } }]);
+    expect(letters[0]?.message).toContain('the actor of "shop" could not be made on node "node-1"');
   });
 
   test("that another program wrote without an id becomes a dead letter, and the next one is handled", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createSystem, type System } from "../../../src";
 import { openConnection } from "../../../src/nats/connect";
+import { openKeeper } from "../../../src/nats/durable/kept";
 import { placeOfName } from "../../../src/nats/durable/place";
 import { Positions } from "../../../src/nats/durable/position";
 import { hasNats, server } from "../rooms";
@@ -10,7 +11,7 @@ const BATCH = { stream: "2026-01-01T00:00:00Z", sequence: 7 };
 describe.skipIf(!hasNats)("the position of a receiver", () => {
   const opened = async (system: System, url: string) => {
     const connection = await openConnection(system, { servers: url, name: "shop", node: "node-1" });
-    return await Positions.open(connection, placeOfName("orders"));
+    return new Positions(await openKeeper(connection), placeOfName("orders"));
   };
 
   test("is not overwritten by a receiver that stood still while another one went on", async () => {
