@@ -6,6 +6,8 @@ import { loadSdk, type Sdk } from "./sdk";
 
 /** The oldest server that ends leases by itself: 2.9 ignores the time to live of a key in silence. */
 const OLDEST = [2, 11] as const;
+/** The longest time of a further try at the start where servers are silent, in milliseconds: a busy process takes as long to hear them. */
+const LONGEST_TRY = 2_000;
 /** Milliseconds between two tries to reconnect to one server: at first, and at most. */
 const [FIRST_WAIT, LONGEST_WAIT] = [50, 2_000];
 /** A server that says nothing for two of these is given up, in milliseconds. */
@@ -38,12 +40,29 @@ export async function openConnection(system: System, options: ClusterOptions): P
 }
 
 async function connected(sdk: Sdk, clock: Clock, options: ClusterOptions): Promise<NatsConnection> {
+  const { connectTimeout = 500 } = options;
+  for (let timeout = connectTimeout; ; timeout *= 2) {
+    try {
+      return await connectedWithin(timeout, sdk, clock, options);
+    } catch (thrown) {
+      const isSilence = thrown instanceof Error && thrown.cause instanceof sdk.transport.TimeoutError;
+      if (!isSilence || timeout * 2 > LONGEST_TRY) throw thrown;
+    }
+  }
+}
+
+async function connectedWithin(
+  timeout: number,
+  sdk: Sdk,
+  clock: Clock,
+  options: ClusterOptions,
+): Promise<NatsConnection> {
   const servers = typeof options.servers === "string" ? [options.servers] : [...options.servers];
   let lostAt: number | undefined;
   const settings: ConnectionOptions = {
     servers,
     name: `envoi ${options.name}/${options.node}`,
-    timeout: options.connectTimeout ?? 500,
+    timeout,
     maxReconnectAttempts: -1,
     pingInterval: PING_EVERY,
     maxPingOut: 2,

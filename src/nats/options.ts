@@ -37,7 +37,8 @@ export interface ClusterOptions {
   readonly tls?: NatsTls;
   /**
    * The time to reach one server, in milliseconds, at the start and at each reconnection. Default: 500. A longer one makes
-   * the way back from a network that swallows everything as much longer.
+   * the way back from a network that swallows everything as much longer. At the start, servers that are silent are tried again with twice the time, up to 2,000:
+   * a busy process takes as long to hear them. The time of the try that succeeds holds for reconnections.
    */
   readonly connectTimeout?: number;
   /**

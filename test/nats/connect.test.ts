@@ -50,6 +50,38 @@ describe("the options of a cluster", () => {
     expect(String(thrown)).toContain("start a server");
   });
 
+  test("a server that says nothing is tried again, each time for longer, up to 2 s: a busy one is heard at last", async () => {
+    const info = {
+      server_id: "LATE",
+      server_name: "late",
+      version: "2.9.25",
+      proto: 1,
+      headers: true,
+      max_payload: 1e6,
+    };
+    let connections = 0;
+    let silent = 2;
+    const late = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        open: (socket) => void (++connections > silent && socket.write(`INFO ${JSON.stringify(info)}\r\n`)),
+        data: (socket) => void socket.write("PONG\r\n"),
+      },
+    });
+    await using system = createSystem();
+    const connect = (connectTimeout: number) =>
+      connectCluster(system, { ...OPTIONS, servers: `nats://127.0.0.1:${late.port}`, connectTimeout }).catch(String);
+    expect(await connect(400)).toContain("late is 2.9.25"); // It was connected, and refused by what it said.
+    connections = 0;
+    silent = Number.POSITIVE_INFINITY;
+    expect(await connect(800)).toContain("TimeoutError");
+    expect(connections).toBe(2); // The second one had 1.6 s.
+    expect(await connect(1_001)).toContain("TimeoutError");
+    expect(connections).toBe(3);
+    late.stop(true);
+  });
+
   test("a server older than 2.11 is refused: it would never end a lease", async () => {
     const info = { server_id: "OLD", server_name: "old", version: "2.9.25", proto: 1, headers: true, max_payload: 1e6 };
     const old = Bun.listen({
