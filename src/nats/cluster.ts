@@ -267,7 +267,7 @@ export async function connectCluster(system: System, options: ClusterOptions): P
 
 async function joined(connection: Connection, nodes: Nodes): Promise<Members> {
   try {
-    return await Members.join(connection, nodes);
+    return await connection.opening(Members.join(connection, nodes));
   } catch (thrown) {
     await connection.close();
     throw thrown;
