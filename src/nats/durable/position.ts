@@ -1,13 +1,17 @@
 import type { KV } from "@nats-io/kv";
 import type { Connection, JetStream } from "../connection";
 import { keyOfPlace, type Place } from "./place";
-import { codeOf } from "./store";
+import { codeOf, isNoRoom, isNoStream } from "./store";
 
 /** The place that a receiver came to in a batch that it did not finish: so that the next one neither repeats nor tries for ever. */
 export interface Position {
-  /** The batch: when its stream was made, and its place in there. */
+  /**
+   * The batch: when its stream was made, its place in there, and when it was stored: servers that have lost their last messages give the same place to another one. The
+   * time is undefined where a node of a former version wrote it.
+   */
   readonly stream: string;
   readonly sequence: number;
+  readonly storedAt?: number;
   /** The messages at its beginning that are done. */
   readonly done: number;
   /** The number of calls of the next one's handler. */
@@ -24,6 +28,7 @@ const WHAT = "positions";
 
 /** The positions of the receivers of a cluster, in a bucket. One object belongs to one receiver. */
 export class Positions {
+  readonly #connection: Connection;
   readonly #bucket: KV;
   readonly #jsm: JetStream["jsm"];
   readonly #stream: string;
@@ -33,6 +38,7 @@ export class Positions {
   #revision = 0;
 
   private constructor(connection: Connection, bucket: KV, { jsm }: JetStream, place: Place) {
+    this.#connection = connection;
     this.#bucket = bucket;
     this.#jsm = jsm;
     this.#stream = `KV_${connection.named(WHAT)}`;
@@ -46,9 +52,10 @@ export class Positions {
   }
 
   /** The position in a batch, where one is known. */
-  async of(stream: string, sequence: number): Promise<Position | undefined> {
+  async of(stream: string, sequence: number, storedAt: number): Promise<Position | undefined> {
     const kept = await this.#look();
-    return kept?.stream === stream && kept.sequence === sequence ? kept : undefined;
+    if (kept?.stream !== stream || kept.sequence !== sequence) return undefined;
+    return (kept.storedAt ?? storedAt) === storedAt ? kept : undefined;
   }
 
   /**
@@ -64,6 +71,7 @@ export class Positions {
       return true;
     } catch (thrown) {
       if (codeOf(thrown) === OTHER_REVISION) return false;
+      if (!isNoRoom(thrown)) await this.#ensure();
       throw thrown;
     }
   }
@@ -74,9 +82,19 @@ export class Positions {
     this.#revision = 0;
   }
 
+  /** Makes the bucket where it is gone, as with a server's disk: a batch whose position cannot be kept would wait for ever. The next `put` knows another revision. */
+  async #ensure(): Promise<void> {
+    await this.#connection.bucket(WHO, WHAT, {});
+  }
+
   /** Asks the leader: another copy, which `KV.get` may read, can be behind. */
   async #look(): Promise<Position | undefined> {
-    const message = await this.#jsm.streams.getMessage(this.#stream, { last_by_subj: this.#subject });
+    const question = { last_by_subj: this.#subject };
+    const message = await this.#jsm.streams.getMessage(this.#stream, question).catch(async (thrown) => {
+      if (!isNoStream(thrown)) throw thrown;
+      await this.#ensure();
+      return null;
+    });
     this.#revision = message?.seq ?? 0;
     return message?.json<Position>(); // Only this class writes the bucket.
   }
