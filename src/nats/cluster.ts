@@ -114,7 +114,7 @@ export interface Cluster extends AsyncDisposable {
   /**
    * The topic of a name, typed by its items: publish and subscribe over all nodes of the cluster, at most once.
    *
-   * @throws TypeError when the name is not a text, or empty; RangeError when it has more than 255 characters, of which each byte that is
+   * @throws TypeError when the name is not a text, is empty, or has half of a surrogate pair; RangeError when it has more than 255 characters, of which each byte that is
    * no letter, no digit, no - and no _ counts as three.
    * @example
    * const prices = cluster.topic<{ symbol: string; price: number }>("prices");
@@ -267,7 +267,7 @@ export async function connectCluster(system: System, options: ClusterOptions): P
 
 async function joined(connection: Connection, nodes: Nodes): Promise<Members> {
   try {
-    return await Members.join(connection, nodes);
+    return await connection.opening(Members.join(connection, nodes));
   } catch (thrown) {
     await connection.close();
     throw thrown;

@@ -20,21 +20,33 @@ const SILENT_TLS =
 /**
  * Connects to the servers.
  *
- * @throws Error (as a rejection) when no server answers, or it is too old.
+ * @throws Error (as a rejection) when no server answers, it is too old, or the system was shut down meanwhile.
  */
 export async function openConnection(system: System, options: ClusterOptions): Promise<Connection> {
   checkClusterOptions(options);
-  const sdk = await loadSdk();
-  const nc = await connected(sdk, system.clock, options);
+  let connection: Connection | undefined;
+  let isOver = false;
+  // Before there is a connection, too: nothing else would end one that a shutdown did not wait for.
+  const remove = system.onShutdown(() => {
+    isOver = true;
+    return connection?.close();
+  });
   try {
-    checkVersion(nc);
+    const sdk = await loadSdk();
+    const nc = await connected(sdk, system.clock, options);
+    try {
+      checkVersion(nc);
+      if (isOver) throw new Error(`The system was shut down before it had joined cluster "${options.name}".`);
+    } catch (thrown) {
+      await nc.close();
+      throw thrown;
+    }
+    connection = new Connection(nc, sdk, system, options);
   } catch (thrown) {
-    await nc.close();
+    remove();
     throw thrown;
   }
-  const connection = new Connection(nc, sdk, system, options);
   void follow(connection);
-  const remove = system.onShutdown(() => connection.close());
   connection.onClose(remove);
   return connection;
 }

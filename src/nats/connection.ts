@@ -28,6 +28,7 @@ export class Connection {
   readonly #closers = new Set<{ readonly callback: () => unknown }>();
   #jetstream: Promise<JetStream> | undefined;
   #closed: Promise<void> | undefined;
+  #opening: Promise<unknown> | undefined;
 
   constructor(nc: NatsConnection, sdk: Sdk, system: System, options: ClusterOptions) {
     this.nc = nc;
@@ -178,11 +179,18 @@ export class Connection {
     });
   }
 
-  /** Calls back once, when the cluster closes and the connection is still there. A promise is awaited. */
+  /** Calls back once, when the cluster closes and the connection is still there. A promise is awaited. A part that was made while the cluster closed is ended at once. */
   onClose(callback: () => unknown): () => void {
     const closer = { callback };
     this.#closers.add(closer);
+    if (this.isClosed) queueMicrotask(() => this.#closers.has(closer) && this.#end(callback));
     return () => void this.#closers.delete(closer);
+  }
+
+  /** The end waits for some work, such as that of a node that joins: it would go on without a connection otherwise, and leave a lease and timers behind. */
+  async opening<Value>(work: Promise<Value>): Promise<Value> {
+    this.#opening = work.catch(() => undefined);
+    return await work;
   }
 
   /** Closes all parts, the last one first, then sends what is left and ends the connection. */
@@ -191,16 +199,17 @@ export class Connection {
     return this.#closed;
   }
 
-  async #close(): Promise<void> {
-    for (const { callback } of [...this.#closers].reverse()) {
-      try {
-        await callback();
-      } catch (thrown) {
-        this.system.log.error(`A part of cluster "${this.cluster}" did not close: ${String(thrown)}`, {
-          cause: thrown,
-        });
-      }
+  async #end(callback: () => unknown): Promise<void> {
+    try {
+      await callback();
+    } catch (thrown) {
+      this.system.log.error(`A part of cluster "${this.cluster}" did not close: ${String(thrown)}`, { cause: thrown });
     }
+  }
+
+  async #close(): Promise<void> {
+    if (this.#opening !== undefined) await this.within(this.#opening, OPENED_WITHIN);
+    for (const { callback } of [...this.#closers].reverse()) await this.#end(callback);
     if (this.nc.isClosed()) return;
     // Without a server, a drain would wait for one.
     const isDrained = this.nc.drain().then(
@@ -222,5 +231,7 @@ const [NO_CLUSTER, NO_PEERS] = [10_074, 10_005];
 const TOO_FEW: ReadonlySet<number> = new Set([NO_CLUSTER, NO_PEERS]);
 /** JetStream's code for servers that have no leader at this moment. */
 const NO_LEADER = 10_008;
+/** The longest time that the end waits for a node that joins, in milliseconds. */
+const OPENED_WITHIN = 2_000;
 /** The longest time that the last messages take to leave at the end, in milliseconds. */
 const DRAINED_WITHIN = 2_000;

@@ -19,14 +19,14 @@ export interface Kind {
   readonly drainTimeout: number;
 }
 
-/** The parts of addresses below the cluster's name that are no names. */
-const RESERVED: ReadonlySet<string> = new Set(["node", "own", "loop"]);
+/** The parts of addresses below the cluster's name that are no names, and the one that no node would read in another one's entry. */
+const RESERVED: ReadonlySet<string> = new Set(["node", "own", "loop", "__proto__"]);
 
 /** @throws TypeError when it is no name over a cluster. */
 export function checkName(name: string): void {
   if (isToken(name) && !RESERVED.has(name)) return;
   throw new TypeError(
-    `A name over the cluster has 1 to 64 letters, digits, - and _, and is not "node", "own" or "loop"; got ${quote(name)}.`,
+    `A name over the cluster has 1 to 64 letters, digits, - and _, and is not "node", "own", "loop" or "__proto__"; got ${quote(name)}.`,
   );
 }
 

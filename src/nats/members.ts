@@ -162,6 +162,7 @@ export class Members {
         if (this.#isClosed) return;
         // The bucket has perhaps no leader at this moment, although it was made or found just now.
         const isAnswered = cause instanceof this.#connection.sdk.jetstream.JetStreamApiError;
+        if (this.#connection.isClosed) throw cause; // Such as by a shutdown while this node joins.
         if (begun > (isAnswered ? late : late + LEADER_WITHIN)) {
           const holder = await this.#bucket.get(node).catch(() => null);
           if (holder?.operation !== "PUT" || isNoRoom(cause)) throw cause;

@@ -86,7 +86,7 @@ const SUBSCRIBE: OptionChecks<SubscribeOptions> = { expose: option.function() };
 /** Items that left a node in one turn. */
 interface Packet {
   readonly v: 1;
-  /** The node, and its incarnation: a node that was started anew counts from 0. */
+  /** The node, and its first incarnation: a node that was started anew counts from 0, and one that lost its lease goes on to count. */
   readonly n: string;
   readonly i: string;
   /** The number of the first item, from 0. */
@@ -114,6 +114,8 @@ export class Topic {
   readonly name: string;
   readonly #connection: Connection;
   readonly #subject: string;
+  /** The publisher, over all of its leases: otherwise nobody would hear of the items that were lost while it had none. */
+  readonly #incarnation: string;
   #subscribers: readonly Subscriber[] = [];
   #subscription: Subscription | undefined;
   /** The items of this turn, as JSON. */
@@ -127,6 +129,7 @@ export class Topic {
     this.name = name;
     this.#connection = connection;
     this.#subject = connection.subject("topic", tokenOf(name));
+    this.#incarnation = connection.incarnation;
     connection.onClose(() => this.#send());
   }
 
@@ -158,9 +161,9 @@ export class Topic {
   }
 
   #send(): void {
-    const { nc, node, incarnation } = this.#connection;
+    const { nc, node } = this.#connection;
     if (this.#unsent.length === 0 || nc.isClosed()) return;
-    const head = `{"v":1,"n":${JSON.stringify(node)},"i":"${incarnation}","f":${this.#published},"e":[`;
+    const head = `{"v":1,"n":${JSON.stringify(node)},"i":"${this.#incarnation}","f":${this.#published},"e":[`;
     nc.publish(this.#subject, `${head}${this.#unsent.join(",")}]}`);
     this.#published += this.#unsent.length;
     this.#unsent = [];
@@ -255,8 +258,8 @@ const topics = new WeakMap<Connection, Map<string, Topic>>();
 
 /** @internal The topic of a name: one for each connection, so that its items are counted once. */
 export function topicOf<Item>(connection: Connection, name: string): ClusterTopic<Item> {
-  if (typeof name !== "string" || name === "")
-    throw new TypeError(`The name of a topic is a text; got ${quote(name)}.`);
+  if (typeof name !== "string" || name === "" || !name.isWellFormed())
+    throw new TypeError(`The name of a topic is a text without half of a surrogate pair; got ${quote(name)}.`);
   const own = topics.get(connection) ?? new Map<string, Topic>();
   topics.set(connection, own);
   const topic = own.get(name) ?? new Topic(connection, name);

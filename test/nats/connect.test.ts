@@ -140,6 +140,26 @@ describe.skipIf(!hasNats)("a connection", () => {
     await cluster.close(); // It has ended: once more does nothing.
   });
 
+  test("that is being made when its system is shut down is ended, too", async () => {
+    const { url } = await server();
+    await using witness = createSystem();
+    const cluster = await connectCluster(witness, { ...OPTIONS, servers: url, node: "witness" });
+    const early = createSystem();
+    const connecting = connectCluster(early, { ...OPTIONS, servers: url, node: "early" });
+    await early.shutdown();
+    expect(String(await connecting.catch((thrown) => thrown))).toContain("shut down before it had joined");
+
+    const late = createSystem();
+    const entered = event(witness, "joined");
+    const left = event(witness, "left");
+    const joining = connectCluster(late, { ...OPTIONS, servers: url, node: "late" });
+    expect((await entered).detail).toMatchObject({ node: "late" }); // It follows the others yet.
+    await late.shutdown();
+    expect((await joining).members()).toEqual([]);
+    await left;
+    expect(cluster.members()).toEqual(["witness"]);
+  });
+
   test("is told when it is lost and when it is back, and is tried for ever", async () => {
     const nats = await startNats();
     const system = createSystem({ logger: { warn() {}, error() {} } });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createSystem, defineProtocol, Type } from "../../src";
 import { connectCluster } from "../../src/nats";
+import { Orders, spawnOrders } from "./durable/nodes";
 import { event } from "./events";
 import { hasNats, server } from "./rooms";
 
@@ -58,5 +59,28 @@ describe.skipIf(!hasNats)("servers that lose what they have stored", async () =>
     await left;
     for (const id of ids) expect((await a.desks.ref(id).ask("who", LONG))._unsafeUnwrap().node).toBe("a");
     await a.system.shutdown();
+  }, 120_000);
+
+  test("P17: a receiver that lives goes on: what is stored from then on is handled, and tried again where its handler fails", async () => {
+    const { system, cluster } = await node("c");
+    let failures = 0;
+    const { ref, handled, calls } = spawnOrders(system, ({ poison }) => {
+      if (poison === true && failures++ === 0) throw new Error("not yet");
+    });
+    await cluster.receiveDurable("orders", ref, { backoff: 1 });
+    const orders = cluster.durable("orders", Orders);
+    await orders.tell("place", { id: "before" });
+    await calls(1);
+
+    const rejoined = event(system, "joined", (detail) => detail["node"] === "c");
+    await nats?.kill();
+    await nats?.restart(true);
+    await rejoined;
+    for (const order of [{ id: "after-1" }, { id: "after-2", poison: true }, { id: "after-3" }]) {
+      expect((await orders.tell("place", order, { timeout: 60_000 })).isOk()).toBe(true);
+    }
+    await calls(5);
+    expect(handled.map(({ id }) => id)).toEqual(["before", "after-1", "after-2", "after-2", "after-3"]);
+    await system.shutdown();
   }, 120_000);
 });

@@ -87,6 +87,19 @@ describe.skipIf(!hasNats)("names over the cluster", async () => {
     await owning.shutdown();
   });
 
+  test("a name that other nodes could not read in the entry of this one is refused", async () => {
+    const one = await join("refused", "node-1");
+    const create = () => () => ({
+      add: (number: number) => number,
+      put() {},
+      where: () => ({ node: "", epoch: 0, taken: [] }),
+    });
+    for (const name of ["__proto__", "node", "own", "loop", "a.b"]) {
+      await expect(one.cluster.sharded(name, Cart, create)).rejects.toThrow("A name over the cluster");
+    }
+    await one.system.shutdown();
+  });
+
   test("a singleton is one actor, and moves when its node closes", async () => {
     const a = await join("names-2", "a");
     const b = await join("names-2", "b");

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { defineProtocol, type PublishedEvent, type System, Type } from "../../src";
 import { node } from "./durable/nodes";
+import { event } from "./events";
 import { startProxy } from "./faults/proxy";
 import { hasNats, server } from "./rooms";
 
@@ -159,11 +160,41 @@ describe.skipIf(!hasNats)("a topic of a cluster", () => {
     proxy.close();
   });
 
+  test("tells how many items were lost while its publisher had lost its lease, too", async () => {
+    const nats = await server();
+    await using one = await node("node-1", nats.url, { lease: 500 });
+    await using two = await node("node-2", nats.url, { lease: 500 });
+    const display = spawnDisplay(two.system);
+    const topic = two.cluster.topic<Price>("prices");
+    topic.subscribe(display.ref, "show");
+    await topic.settled();
+    const published = one.cluster.topic<Price>("prices");
+    published.publish(bun(0));
+    await display.until(1);
+
+    const gone = event(one.system, "gone");
+    const away = event(one.system, "disconnected");
+    await nats.kill();
+    await away;
+    for (const price of [1, 2, 3]) published.publish(bun(price));
+    await gone;
+    const rejoined = event(two.system, "joined", (detail) => detail["node"] === "node-1");
+    const missed = event(two.system, "gap", (detail) => detail["topic"] === "prices");
+    await nats.restart();
+    await rejoined;
+    published.publish(bun(4));
+    await display.until(2);
+    expect(display.shown.map(({ price }) => price)).toEqual([0, 4]);
+    expect((await missed).detail).toMatchObject({ node: "node-1", missed: 3 });
+  }, 60_000);
+
   test("is refused by a closed cluster, and without a name", async () => {
     const { url } = await server({ jetstream: false });
     await using one = await node("node-1", url);
     const topic = one.cluster.topic<Price>("prices");
     expect(() => one.cluster.topic("")).toThrow("name of a topic");
+    // Each would be the same token as any other half.
+    expect(() => one.cluster.topic("\ud800")).toThrow("name of a topic");
     await one.cluster.close();
     expect(topic.publish(bun(1))._unsafeUnwrapErr()).toMatchObject({ kind: "unreachable" });
   });

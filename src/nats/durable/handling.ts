@@ -38,6 +38,8 @@ export interface HandlingParts {
 export interface Delivered {
   readonly batch: Batch;
   readonly sequence: number;
+  /** The time at which it was stored, by its server, in microseconds. */
+  readonly storedAt: number;
   /** True when the batch may have been delivered before. */
   readonly isKnown: boolean;
   /** True when it may have been handled before, and nobody knows of a delivery. */
@@ -107,8 +109,8 @@ export class Handling {
   /** Reads how far an earlier delivery came. Where nothing is known, any message may have been handled. */
   async #recall(): Promise<true> {
     const { positions, store } = this.#parts;
-    const { sequence, batch } = this.#delivered;
-    const known = await positions.of(store.created, sequence);
+    const { sequence, storedAt, batch } = this.#delivered;
+    const known = await positions.of(store.created, sequence, storedAt);
     this.#done = known?.done ?? 0;
     this.#attempts = known?.attempts ?? 0;
     this.#reach = known?.reach ?? batch.e.length;
@@ -125,12 +127,12 @@ export class Handling {
   /** No position is kept without room for it: a batch that nobody may handle would never make room. */
   async #keepPosition(): Promise<true> {
     const { positions, store } = this.#parts;
-    const { sequence } = this.#delivered;
+    const { sequence, storedAt } = this.#delivered;
     const [done, attempts, reach] = [this.#done, this.#attempts, this.#reach];
     try {
-      while (!(await positions.put({ stream: store.created, sequence, done, attempts, reach }))) {
+      while (!(await positions.put({ stream: store.created, sequence, storedAt, done, attempts, reach }))) {
         // Another one has kept its position since. It may have held this batch before, and its word was late.
-        const other = await positions.of(store.created, sequence);
+        const other = await positions.of(store.created, sequence, storedAt);
         if (this.#interruptions.isLost()) throw new Error("another node has the batch");
         this.#reachOfOthers = Math.max(this.#reachOfOthers, other?.reach ?? 0);
       }

@@ -1,6 +1,6 @@
 import type { KV } from "@nats-io/kv";
 import type { Connection, JetStream } from "../connection";
-import { codeOf } from "./store";
+import { codeOf, isNoRoom, isNoStream } from "./store";
 
 /** JetStream's codes for a key that has another revision by now, or is about to. */
 const OTHER_REVISION: ReadonlySet<number> = new Set([10_071, 10_164]);
@@ -10,6 +10,7 @@ const WHAT = "positions";
 
 /** A value that the receivers of a place share, in a bucket of the cluster. Only one of two writers who know the same one succeeds. One object belongs to one receiver. */
 export class Kept<Value> {
+  readonly #connection: Connection;
   readonly #bucket: KV;
   readonly #jsm: JetStream["jsm"];
   readonly #stream: string;
@@ -19,6 +20,7 @@ export class Kept<Value> {
   #revision = 0;
 
   constructor(connection: Connection, bucket: KV, { jsm }: JetStream, key: string) {
+    this.#connection = connection;
     this.#bucket = bucket;
     this.#jsm = jsm;
     this.#stream = `KV_${connection.named(WHAT)}`;
@@ -28,7 +30,12 @@ export class Kept<Value> {
 
   /** Asks the leader: another copy, which `KV.get` may read, can be behind. */
   async read(): Promise<Value | undefined> {
-    const message = await this.#jsm.streams.getMessage(this.#stream, { last_by_subj: this.#subject });
+    const question = { last_by_subj: this.#subject };
+    const message = await this.#jsm.streams.getMessage(this.#stream, question).catch(async (thrown) => {
+      if (!isNoStream(thrown)) throw thrown;
+      await this.#ensure();
+      return null;
+    });
     this.#revision = message?.seq ?? 0;
     return message?.json<Value>(); // Only this class writes the bucket.
   }
@@ -44,6 +51,7 @@ export class Kept<Value> {
       return true;
     } catch (thrown) {
       if (OTHER_REVISION.has(codeOf(thrown) ?? 0)) return false;
+      if (!isNoRoom(thrown)) await this.#ensure();
       throw thrown;
     }
   }
@@ -52,6 +60,11 @@ export class Kept<Value> {
   async forget(): Promise<void> {
     await this.#jsm.streams.purge(this.#stream, { filter: this.#subject, seq: this.#revision + 1 });
     this.#revision = 0;
+  }
+
+  /** Makes the bucket where it is gone, as with a server's disk: what waits for a value that cannot be kept would wait for ever. The next `put` knows another revision. */
+  async #ensure(): Promise<void> {
+    await this.#connection.bucket(WHO, WHAT, {});
   }
 }
 

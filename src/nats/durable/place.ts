@@ -57,8 +57,18 @@ const lanesOf = ({ shards }: DurableKind): number => Math.min(shards, MOST_LANES
 /** The place of the delayed messages to the same receiver. */
 export const laterOf = (place: Place): Place => ({ ...place, isLater: true });
 
-/** The name of its consumer, and its key in a bucket. No token has `==` in it. */
-export const keyOfPlace = ({ tokens, isLater }: Place): string => `${tokens.join("")}${isLater ? "==later" : ""}`;
+/** The most characters of the name of a consumer (NATS 2.11). */
+const LONGEST = 255;
+const LATER = "==later";
+
+/** The name of its consumer, and its key in a bucket. No token has `==` in it. Where there is no room for the ending, a digest stands for the end of the name. */
+export const keyOfPlace = ({ tokens, isLater }: Place): string => {
+  const key = tokens.join("");
+  if (isLater !== true) return key;
+  if (key.length + LATER.length <= LONGEST) return key + LATER;
+  const digest = `==${new Bun.CryptoHasher("sha256").update(key).digest("hex").slice(0, 32)}`;
+  return key.slice(0, LONGEST - LATER.length - digest.length) + digest + LATER;
+};
 
 export const subjectOf = (connection: Connection, { tokens, isLater }: Place): string =>
   isLater ? connection.subject("later", "due", ...tokens) : connection.subject("durable", ...tokens);

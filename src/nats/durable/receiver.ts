@@ -33,6 +33,9 @@ const PULLED = 2;
 const DRAINED_WITHIN = 2_000;
 const NANOSECONDS = 1e6;
 
+/** The time at which its server stored a message, in microseconds. */
+const storedAtOf = ({ timestampNanos }: JsMsg): number => Number(timestampNanos / 1_000n);
+
 /**
  * @internal Begins to hand durable messages to an actor.
  *
@@ -91,8 +94,11 @@ class Receiver implements DurableReceiver {
   #isClosing = false;
   /** Resolved once the targets are ready, or this receiver closes. */
   readonly #begun = Promise.withResolvers<void>();
-  /** The last batch that was handled here, in the stream of that time. A server that was killed may deliver it again. */
-  #handled = { stream: "", sequence: 0 };
+  /**
+   * The last batch that was handled here, in the stream of that time. A server that was killed may deliver it again. One that has lost its last messages, or all of them,
+   * gives their numbers to others, which were stored later (`storedAt`).
+   */
+  #handled = { stream: "", sequence: 0, storedAt: 0 };
   /** By the monotonic clock: what comes was delivered later. */
   #deliveredSince = 0;
   /** True until a batch has come: the servers may have lost the count of its deliveries when they went with a node. */
@@ -240,7 +246,9 @@ class Receiver implements DurableReceiver {
     if (store === undefined || positions === undefined) return; // Never: a message came by them.
     const { created: stream } = store;
     const { seq: sequence } = message;
-    if (this.#handled.stream === stream && sequence <= this.#handled.sequence) {
+    const storedAt = storedAtOf(message);
+    const wasReached = this.#handled.stream === stream && sequence <= this.#handled.sequence;
+    if (wasReached && storedAt <= this.#handled.storedAt) {
       await this.#acknowledge(message); // It was handled, and its acknowledgement was lost.
       return;
     }
@@ -267,8 +275,9 @@ class Receiver implements DurableReceiver {
         {
           batch,
           sequence,
+          storedAt,
           isKnown: message.info.deliveryCount > 1 || this.#isFirst,
-          isDoubtful: sequence <= this.#doubtfulTo,
+          isDoubtful: wasReached || sequence <= this.#doubtfulTo,
         },
         { isLost: () => lease.isLost, isClosing: () => this.#isClosing, lost: lease.lost },
       );
@@ -277,7 +286,7 @@ class Receiver implements DurableReceiver {
       if (end === "stopped" && !this.#isClosing) this.#endWithActor();
       if (end === "done") {
         this.#isFirst = false;
-        this.#handled = { stream, sequence };
+        this.#handled = { stream, sequence, storedAt };
         await this.#acknowledge(message);
       } else message.nak();
     } finally {
@@ -288,11 +297,12 @@ class Receiver implements DurableReceiver {
   /** Gives up a batch of which nothing was handed in here, and notes so where it was never delivered before. */
   async #handBack(message: JsMsg): Promise<void> {
     const { seq: sequence, info } = message;
+    const storedAt = storedAtOf(message);
     const stream = this.#store?.created;
     if (info.deliveryCount === 1 && !this.#isFirst && stream !== undefined) {
       try {
-        await this.#positions?.of(stream, sequence);
-        await this.#positions?.put({ stream, sequence, done: 0, attempts: 0, reach: 0 });
+        await this.#positions?.of(stream, sequence, storedAt);
+        await this.#positions?.put({ stream, sequence, storedAt, done: 0, attempts: 0, reach: 0 });
       } catch {
         // Without it, the batch is delivered as what may be handled.
       }

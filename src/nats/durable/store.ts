@@ -143,7 +143,7 @@ async function found({ jsm }: JetStream, name: string): Promise<StreamInfo | und
   try {
     return await jsm.streams.info(name);
   } catch (thrown) {
-    if (codeOf(thrown) !== NO_STREAM) throw thrown;
+    if (!isNoStream(thrown)) throw thrown;
     return undefined;
   }
 }
@@ -153,6 +153,9 @@ export const codeOf = (thrown: unknown): number | undefined =>
   typeof thrown === "object" && thrown !== null && "code" in thrown && typeof thrown.code === "number"
     ? thrown.code
     : undefined;
+
+/** True where JetStream has no such stream. */
+export const isNoStream = (thrown: unknown): boolean => codeOf(thrown) === NO_STREAM;
 
 /** True where JetStream refused something because there is no room for it. It was not stored. */
 export const isNoRoom = (thrown: unknown): boolean => NO_ROOM.has(codeOf(thrown) ?? 0);

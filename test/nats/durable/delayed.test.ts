@@ -33,6 +33,29 @@ function asVersion(port: number, version: string): number {
 }
 
 describe.skipIf(!hasNats)("a delayed durable message", () => {
+  test("to a name of any length that a durable send takes is handed in, and so is one at once", async () => {
+    const { url } = await server();
+    await using one = await node("node-1", url);
+    for (const [index, name] of ["x".repeat(255), `${"x".repeat(254)}y`, "ß".repeat(42)].entries()) {
+      const actor = one.system.spawn(`orders-${index}`, Orders, () => ({
+        place: ({ id }) => {
+          handled.push(id);
+          if (handled.length === 2) both.resolve();
+        },
+        flush: () => undefined,
+        watch: async function* () {},
+      }));
+      const handled: string[] = [];
+      const both = Promise.withResolvers<void>();
+      await one.cluster.receiveDurable(name, actor);
+      const orders = one.cluster.durable(name, Orders);
+      await orders.tell("place", { id: `later to ${index}` }, { delay: 1 });
+      await orders.tell("place", { id: `to ${index}` });
+      await both.promise;
+      expect(handled.sort()).toEqual([`later to ${index}`, `to ${index}`]);
+    }
+  });
+
   test("is stored now, and handed in when its time has come, after what was sent later", async () => {
     const { url } = await server();
     await using one = await node("node-1", url);

@@ -6,7 +6,7 @@ import { placeOfName } from "../../../src/nats/durable/place";
 import { Positions } from "../../../src/nats/durable/position";
 import { hasNats, server } from "../rooms";
 
-const BATCH = { stream: "2026-01-01T00:00:00Z", sequence: 7 };
+const BATCH = { stream: "2026-01-01T00:00:00Z", sequence: 7, storedAt: 1_767_225_600_000_000 };
 
 describe.skipIf(!hasNats)("the position of a receiver", () => {
   const opened = async (system: System, url: string) => {
@@ -18,13 +18,13 @@ describe.skipIf(!hasNats)("the position of a receiver", () => {
     const { url } = await server();
     await using system = createSystem();
     const [stopped, later] = [await opened(system, url), await opened(system, url)];
-    expect(await stopped.of(BATCH.stream, BATCH.sequence)).toBeUndefined();
+    expect(await stopped.of(BATCH.stream, BATCH.sequence, BATCH.storedAt)).toBeUndefined();
     expect(await stopped.put({ ...BATCH, done: 1, attempts: 1, reach: 2 })).toBe(true);
-    expect(await later.of(BATCH.stream, BATCH.sequence)).toMatchObject({ done: 1 });
+    expect(await later.of(BATCH.stream, BATCH.sequence, BATCH.storedAt)).toMatchObject({ done: 1 });
     const last = { ...BATCH, done: 5, attempts: 2, reach: 6 };
     expect(await later.put(last)).toBe(true);
     expect(await stopped.put({ ...BATCH, done: 2, attempts: 0, reach: 2 })).toBe(false);
-    expect(await later.of(BATCH.stream, BATCH.sequence)).toEqual(last);
+    expect(await later.of(BATCH.stream, BATCH.sequence, BATCH.storedAt)).toEqual(last);
   });
 
   test("is forgotten only where it is the one that is known", async () => {
@@ -32,12 +32,12 @@ describe.skipIf(!hasNats)("the position of a receiver", () => {
     await using system = createSystem();
     const [stopped, later] = [await opened(system, url), await opened(system, url)];
     await stopped.put({ ...BATCH, done: 1, attempts: 1, reach: 2 });
-    await later.of(BATCH.stream, BATCH.sequence);
+    await later.of(BATCH.stream, BATCH.sequence, BATCH.storedAt);
     await later.put({ ...BATCH, done: 5, attempts: 2, reach: 6 });
     await stopped.forget();
-    expect(await later.of(BATCH.stream, BATCH.sequence)).toMatchObject({ done: 5 });
+    expect(await later.of(BATCH.stream, BATCH.sequence, BATCH.storedAt)).toMatchObject({ done: 5 });
     await later.forget();
-    expect(await later.of(BATCH.stream, BATCH.sequence)).toBeUndefined();
+    expect(await later.of(BATCH.stream, BATCH.sequence, BATCH.storedAt)).toBeUndefined();
     expect(await later.put({ ...BATCH, done: 6, attempts: 0, reach: 6 })).toBe(true);
   });
 });
