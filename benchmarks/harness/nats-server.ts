@@ -140,6 +140,8 @@ export interface NatsServer {
   readonly port: number;
   readonly name: string;
   readonly pid: number;
+  /** Its own folder. What JetStream keeps is in `store`. */
+  readonly folder: string;
   /** Ends it by SIGKILL. */
   kill(): Promise<void>;
   /** Stops it by SIGSTOP: it holds its connections, and says nothing. */

@@ -12,6 +12,12 @@ export interface JetStream {
   readonly jsm: JetStreamManager;
 }
 
+/** The state of a bucket by which a loss of it, or of its last entries, is seen. */
+export interface BucketState {
+  readonly created: string;
+  readonly last: number;
+}
+
 /** One connection of a node to its cluster: what all parts of the wing share. */
 export class Connection {
   readonly nc: NatsConnection;
@@ -80,7 +86,7 @@ export class Connection {
   /**
    * A bucket of the cluster, which is made where there is none.
    *
-   * @throws Error (as a rejection) where JetStream is off, or where the bucket is there with another `ttl`: the server keeps the old one.
+   * @throws Error (as a rejection) where JetStream is off, or where the bucket is there with other times: the server keeps the old ones.
    */
   async bucket(who: string, what: string, options: Partial<KvOptions>): Promise<KV> {
     await this.jetstream(who); // Says what is missing.
@@ -88,10 +94,13 @@ export class Connection {
     const name = this.named(what);
     const settings = { replicas: this.replicas, history: 1, ...options };
     const bucket = await this.copied(() => this.asked(() => kvm.create(name, settings)));
-    const { ttl } = await this.asked(() => bucket.status());
-    if (options.ttl === undefined || options.ttl === ttl) return bucket;
+    const { ttl, markerTTL } = await this.asked(() => bucket.status());
+    const wanted = { ttl: options.ttl ?? 0, markerTTL: options.markerTTL ?? 0 };
+    if (ttl === wanted.ttl && markerTTL === wanted.markerTTL) return bucket;
     throw new Error(
-      `The nodes of cluster "${this.cluster}" have a lease of ${ttl} ms, and node "${this.node}" asks for ${options.ttl} ms: give all nodes the same lease. To change it, end all nodes and delete the bucket "${name}".`,
+      ttl > 0 && wanted.ttl > 0 && markerTTL === wanted.markerTTL
+        ? `The nodes of cluster "${this.cluster}" have a lease of ${ttl} ms, and node "${this.node}" asks for ${wanted.ttl} ms: give all nodes the same lease. To change it, end all nodes and delete the bucket "${name}".`
+        : `The bucket "${name}" of cluster "${this.cluster}" was not made by nodes: its entries end after ${ttl} ms and leave a mark for ${markerTTL} ms (0 for never and none), in place of ${wanted.ttl} and ${wanted.markerTTL}. End all nodes, and delete it.`,
     );
   }
 
@@ -117,9 +126,10 @@ export class Connection {
     }
   }
 
-  /** The time at which a bucket was made, by its server: one that was lost, and made anew, is another one. */
-  async madeAt(bucket: KV): Promise<string> {
-    return (await this.asked(() => bucket.status())).streamInfo.created;
+  /** When a bucket was made, by its server: one that was lost, and made anew, is another one. And its last revision. */
+  async stateOf(bucket: KV): Promise<BucketState> {
+    const { created, state } = (await bucket.status()).streamInfo;
+    return { created, last: state.last_seq };
   }
 
   /** The keys of a bucket's stream, those of markers among them, and its last revision. */

@@ -1,6 +1,7 @@
 import type { KV, KvWatchEntry } from "@nats-io/kv";
 import type { ClockTimer } from "../index";
-import type { Connection } from "./connection";
+import type { BucketState, Connection } from "./connection";
+import { isNoStream } from "./durable/store";
 
 /** Looks in the time of a lease. */
 const LOOKS = 2;
@@ -8,6 +9,9 @@ const LOOKS = 2;
 const HEARD_WITHIN = 250;
 /** The last changes of a bucket may be gone, so that a watch has nothing to tell of them: it is not begun anew for ever. Only those that began count. */
 const MOST_TRIES = 3;
+
+/** Looks in a row that find a loss: a server that is not up to date may tell one that is none. */
+const LOST_LOOKS = 3;
 
 /** The wait before the bucket is asked again for its keys, in milliseconds. */
 const ASK_AGAIN_AFTER = 100;
@@ -17,6 +21,8 @@ export interface Listener {
   hear(entry: KvWatchEntry): void;
   /** Called for a key that ended while nobody heard of it, with a revision at which it was gone. */
   ended(key: string, revision: number): void;
+  /** Called once when the servers have lost the bucket, or the last of its entries: nothing is heard any more. */
+  lost(): void;
 }
 
 /**
@@ -32,10 +38,13 @@ export class Following {
   readonly #bucket: KV;
   readonly #listener: Listener;
   readonly #stream: string;
+  readonly #created: string;
   /** The keys that are there, by what was heard. */
   readonly #keys = new Set<string>();
   #isCaughtUp = false;
   #heard = 0;
+  #lostLooks = 0;
+  #isLost = false;
   /** The change for which the watch was begun anew, and how often. */
   #sought = 0;
   #tries = 0;
@@ -45,10 +54,11 @@ export class Following {
   /** Resolved once all that was there at the beginning has been heard. */
   readonly #caughtUp = Promise.withResolvers<void>();
 
-  private constructor(connection: Connection, bucket: KV, stream: string, listener: Listener) {
+  private constructor(connection: Connection, bucket: KV, stream: string, created: string, listener: Listener) {
     this.#connection = connection;
     this.#bucket = bucket;
     this.#stream = stream;
+    this.#created = created;
     this.#listener = listener;
     void this.#caughtUp.promise.then(() => {
       this.#isCaughtUp = true;
@@ -57,14 +67,19 @@ export class Following {
 
   /** Resolves once all that is there has been heard. */
   static async begin(connection: Connection, bucket: KV, listener: Listener): Promise<Following> {
-    const { config, state } = (await connection.asked(() => bucket.status())).streamInfo;
-    const following = new Following(connection, bucket, config.name, listener);
+    const { config, created, state } = (await connection.asked(() => bucket.status())).streamInfo;
+    const following = new Following(connection, bucket, config.name, created, listener);
     await connection.asked(() => following.#watch());
     following.#lookLater(); // It finds a watch that is deaf from its beginning, too.
     const forget = connection.onClose(() => following.#caughtUp.resolve());
     if (state.messages > 0) await following.#caughtUp.promise;
     forget();
     return following;
+  }
+
+  /** True where the servers do not have what was heard. */
+  hasLost({ created, last }: BucketState): boolean {
+    return this.#isLost || created !== this.#created || last < this.#heard;
   }
 
   stop(): void {
@@ -131,7 +146,22 @@ export class Following {
   }
 
   async #look(): Promise<void> {
-    const { last_seq: last } = (await this.#bucket.status()).streamInfo.state;
+    const state = await this.#connection.stateOf(this.#bucket).catch((thrown) => {
+      if (!isNoStream(thrown)) throw thrown;
+      return undefined;
+    });
+    if (this.#isStopped) return;
+    if (state === undefined || this.hasLost(state)) {
+      this.#lostLooks++;
+      if (this.#lostLooks < LOST_LOOKS) return;
+      this.#isLost = true;
+      this.stop();
+      this.#caughtUp.resolve();
+      this.#listener.lost();
+      return;
+    }
+    this.#lostLooks = 0;
+    const { last } = state;
     if (this.#heard >= last || (this.#sought === last && this.#tries >= MOST_TRIES)) {
       this.#caughtUp.resolve();
       return;

@@ -23,7 +23,7 @@ export interface ShardedOptions {
   readonly waiting?: number;
   /**
    * The longest time, in milliseconds, that a running handler of an id holds up the move of its shard, or the way back of its node once the lease has
-   * ended. A handler that takes longer goes on beside the next actor for its id: its `ctx.signal` is aborted, and `lease.isHeld` is false. Default: 30,000.
+   * ended. A handler that takes longer goes on beside the next actor for its id: its `ctx.signal` is aborted, and `lease.isHeld` is false. Streams are not waited for: they end at once. Default: 30,000.
    */
   readonly drainTimeout?: number;
   /**

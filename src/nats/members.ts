@@ -3,7 +3,8 @@ import { type Connection, LEADER_WITHIN } from "./connection";
 import { isNoRoom } from "./durable/store";
 import { readObject, tellStrange } from "./entries";
 import { Following } from "./following";
-import { FORMAT, formatOf, isReadable, newIncarnation } from "./format";
+import { ForeignNodes } from "./foreign";
+import { formatOf, isReadable, newIncarnation } from "./format";
 import type { Nodes } from "./nodes";
 import { isToken } from "./subjects";
 
@@ -44,12 +45,11 @@ export class Members {
   readonly #connection: Connection;
   readonly #nodes: Nodes;
   #bucket: KV;
-  /** When the bucket that is followed was made. */
-  #madeAt = "";
+  /** True where the servers have lost what nodes keep there, until this node has joined anew. */
+  #hasLost = false;
   #following: Following | undefined;
   readonly #members = new Map<string, Member>();
-  /** The incarnations of nodes of another format, by their names: they are no members for this one. */
-  readonly #foreign = new Map<string, string>();
+  readonly #foreign: ForeignNodes;
   readonly #listeners = new Set<() => void>();
   readonly #goneListeners = new Set<(cause: Error) => unknown>();
   readonly #rejoinListeners = new Set<() => Promise<void>>();
@@ -64,6 +64,7 @@ export class Members {
     this.#connection = connection;
     this.#nodes = nodes;
     this.#bucket = bucket;
+    this.#foreign = new ForeignNodes(connection);
   }
 
   /** @throws Error (as a rejection) when another node has the name, or there are nodes of another format. */
@@ -76,7 +77,7 @@ export class Members {
     connection.onClose(() => members.#following?.stop());
     members.#beatOn();
     connection.onClose(() => members.#leave());
-    members.#refuseForeign();
+    members.#foreign.refuse();
     return members;
   }
 
@@ -136,6 +137,11 @@ export class Members {
     this.#serves = new Map();
     await this.#beating;
     await this.#beat();
+  }
+
+  /** The servers have lost what nodes keep there: this node gives up what it owns, and joins anew at its next heartbeat. */
+  lose(): void {
+    this.#hasLost = true;
   }
 
   // ——— The lease of this node
@@ -198,6 +204,10 @@ export class Members {
     const { node, lease } = this.#connection;
     if (this.#isClosed) return;
     const begun = this.#now;
+    if (this.#hasLost) {
+      await this.#begin(new Error("the servers have lost what they stored"));
+      return;
+    }
     if (begun >= this.#until) {
       await this.#begin(new Error("its lease was not renewed in time"));
       return;
@@ -222,6 +232,8 @@ export class Members {
   /** Gives up what this node was, and joins as another incarnation. */
   async #begin(cause: Error): Promise<void> {
     const { node, cluster, lease, system } = this.#connection;
+    this.#hasLost = false;
+    const { holdsLease } = this;
     this.#until = 0;
     system.log.warn(`Cluster "${cluster}": node "${node}" gives up all that it owns and joins anew: ${cause.message}.`);
     this.#connection.tell("gone", { node, reason: cause.message });
@@ -230,12 +242,13 @@ export class Members {
     // A handler that still runs may send: under the incarnation whose lease has ended, nobody takes it.
     await Promise.all([...this.#goneListeners].map((listener) => listener(cause)));
     this.#nodes.lostLease(cause);
+    if (holdsLease) await this.#release(); // Its name is free at once.
     this.#connection.incarnation = newIncarnation();
     // Another process may have its name by now: it tries for ever, since the application runs.
     while (!this.#isClosed) {
       try {
         const isAnew = await this.#reopen();
-        this.#refuseForeign();
+        this.#foreign.refuse();
         for (const listener of this.#rejoinListeners) await listener();
         await this.#enter();
         if (isAnew) await this.#follow();
@@ -249,10 +262,11 @@ export class Members {
     }
   }
 
-  /** The servers may have lost the bucket with all leases, as without a disk. Then it is made anew, and true. */
+  /** The servers may have lost the bucket with all leases, as without a disk, or the last of its entries. Then it is made anew where it is gone, and true. */
   async #reopen(): Promise<boolean> {
-    const bucket = await bucketOf(this.#connection);
-    if ((await this.#connection.madeAt(bucket)) === this.#madeAt) return false;
+    const connection = this.#connection;
+    const bucket = await bucketOf(connection);
+    if (this.#following?.hasLost(await connection.asked(() => connection.stateOf(bucket))) === false) return false;
     this.#following?.stop();
     this.#foreign.clear();
     this.#bucket = bucket;
@@ -268,33 +282,29 @@ export class Members {
     for (const listener of this.#listeners) listener();
     if (!this.holdsLease) return;
     this.#until = 0;
-    // Without a server, nothing can be purged, and the lease ends by itself.
+    await this.#release();
+  }
+
+  /** Without a server, nothing can be purged, and the lease ends by itself. */
+  async #release(): Promise<void> {
     const purged = this.#bucket.purge(this.#connection.node, { previousSeq: this.#revision }).catch(() => undefined);
     await this.#connection.within(purged, LEAST_WAIT);
   }
 
   // ——— The others
 
-  /** @throws Error when there are nodes that would misread what this one says. */
-  #refuseForeign(): void {
-    for (const [node, incarnation] of this.#foreign) throw new Error(this.#foreignness(node, incarnation));
-  }
-
-  #foreignness(node: string, incarnation: string): string {
-    const { cluster, node: own } = this.#connection;
-    return `Node "${node}" of cluster "${cluster}" has format ${formatOf(incarnation)} of what nodes say to each other, and node "${own}" has format ${FORMAT}: run one version of envoi on all nodes, or begin a cluster of another name.`;
-  }
-
   async #follow(): Promise<void> {
-    const madeAt = await this.#connection.madeAt(this.#bucket);
     this.#following = await Following.begin(this.#connection, this.#bucket, {
       hear: (entry) => {
         this.#hear(entry);
         this.#nodes.heard(entry.revision);
       },
-      ended: (node, revision) => this.#ended(node, revision),
+      ended: (node, revision) => {
+        this.#foreign.ended(node);
+        this.#ended(node, revision);
+      },
+      lost: () => this.lose(),
     });
-    this.#madeAt = madeAt;
   }
 
   #hear(entry: KvWatchEntry): void {
@@ -308,10 +318,10 @@ export class Members {
       }
       const { incarnation, serves } = member;
       if (!isReadable(incarnation)) {
-        this.#hearForeign(node, incarnation, revision);
+        if (this.#foreign.hear(node, incarnation)) this.#ended(node, revision);
         return;
       }
-      this.#foreign.delete(node);
+      this.#foreign.ended(node);
       const isSame = known?.incarnation === incarnation;
       if (isSame && Bun.deepEquals(known?.serves, serves)) return;
       if (known !== undefined && !isSame) this.#forget(known, revision, "was started anew");
@@ -321,20 +331,13 @@ export class Members {
         this.#connection.tell("joined", { node });
       }
       for (const listener of this.#listeners) listener();
-    } else this.#ended(node, revision);
-  }
-
-  #hearForeign(node: string, incarnation: string, revision: number): void {
-    if (this.#foreign.get(node) === incarnation) return;
-    this.#ended(node, revision);
-    this.#foreign.set(node, incarnation);
-    const text = this.#foreignness(node, incarnation);
-    this.#connection.system.log.warn(text);
-    this.#connection.tell("error", { text });
+    } else {
+      this.#foreign.ended(node);
+      this.#ended(node, revision);
+    }
   }
 
   #ended(node: string, revision: number): void {
-    this.#foreign.delete(node);
     const known = this.#members.get(node);
     if (known === undefined) return;
     this.#forget(known, revision, "has left, or its lease has ended");

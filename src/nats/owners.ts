@@ -11,13 +11,15 @@ export interface Owner {
   readonly incarnation: string;
   /** The node that gets the shard next: messages go there already, and wait. */
   readonly to?: string;
-  /** Grows with each owner: the time at which the bucket was made, in milliseconds, and the revision at which this one got the shard. */
+  /** Grows with each owner of a shard, also where the servers lost who owned it: at least the time at which it got the shard, in milliseconds. */
   readonly epoch: number;
   readonly revision: number;
 }
 
-/** An owner as it is written. Without an epoch, it is that of the write. */
-export type Written = Omit<Owner, "epoch" | "revision"> & { readonly epoch?: number };
+/** An owner as it is written. */
+type Written = Omit<Owner, "revision">;
+/** An owner to write. One without an epoch is another one, and gets the next epoch. */
+export type Claim = Omit<Written, "epoch"> & { readonly epoch?: number };
 
 /** The wait before a write is tried again, in milliseconds. */
 const TRY_AGAIN_AFTER = 100;
@@ -25,15 +27,25 @@ const TRY_AGAIN_AFTER = 100;
 const bucketOf = (connection: Connection): Promise<KV> => connection.bucket("cluster.sharded", "owners", {});
 
 /** The owner of a shard whose entry was deleted, or is none: it has no lease, so that the next one claims the shard. */
-const NOBODY: Written = { node: "", incarnation: "" };
+const NOBODY: Written = { node: "", incarnation: "", epoch: 0 };
+/** The largest epoch that is read: the last time that there is. One that a stranger wrote must leave room for later ones. */
+const MOST_EPOCH = 8.64e15;
+const isEpoch = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Math.abs(value as number) <= MOST_EPOCH; // It is a number.
 
 /** Reads the entry of an owner; undefined for one that no node wrote. */
 function readOwner(entry: KvEntry): Written | undefined {
   const { node, incarnation, to, epoch } = readObject(entry) ?? {};
   if (!isToken(node) || typeof incarnation !== "string") return undefined;
-  if ((to !== undefined && !isToken(to)) || (epoch !== undefined && !Number.isSafeInteger(epoch))) return undefined;
-  const own = { node, incarnation, ...(to === undefined ? {} : { to }) };
-  return epoch === undefined ? own : { ...own, epoch: epoch as number }; // It is an integer.
+  if ((to !== undefined && !isToken(to)) || !isEpoch(epoch)) return undefined;
+  return { node, incarnation, epoch, ...(to === undefined ? {} : { to }) };
+}
+
+/** The listener to the owners. */
+interface OwnersListener {
+  changed(key: string): void;
+  /** Called when the servers have lost who owns what: `reopen` reads what is left, once this node has given up what it owned. */
+  lost(): void;
 }
 
 /** The owners of all shards: a key each in a bucket, written only by who knows the last revision, so that one of two writers loses. */
@@ -41,36 +53,37 @@ export class Owners {
   readonly #connection: Connection;
   readonly #nodes: Nodes;
   #bucket: KV;
-  /** When the bucket that is followed was made. Epochs count from there, so that they grow also where the servers lost the last bucket. */
-  #madeAt = "";
-  #firstEpoch = 0;
+  /** The highest epoch of any shard that this node has known, in this bucket or in one that the servers lost. */
+  #highest = 0;
   #following: Following | undefined;
   readonly #owners = new Map<string, Owner>();
-  readonly #onChange: (key: string) => void;
+  readonly #listener: OwnersListener;
 
-  private constructor(connection: Connection, nodes: Nodes, bucket: KV, onChange: (key: string) => void) {
+  private constructor(connection: Connection, nodes: Nodes, bucket: KV, listener: OwnersListener) {
     this.#connection = connection;
     this.#nodes = nodes;
     this.#bucket = bucket;
-    this.#onChange = onChange;
+    this.#listener = listener;
   }
 
-  static async open(connection: Connection, nodes: Nodes, onChange: (key: string) => void): Promise<Owners> {
-    const owners = new Owners(connection, nodes, await bucketOf(connection), onChange);
+  static async open(connection: Connection, nodes: Nodes, listener: OwnersListener): Promise<Owners> {
+    const owners = new Owners(connection, nodes, await bucketOf(connection), listener);
     await owners.#follow();
     connection.onClose(() => owners.#following?.stop());
     return owners;
   }
 
-  /** Follows the bucket anew where the servers have lost it: then nobody owns anything. */
-  async reopen(): Promise<void> {
-    const bucket = await bucketOf(this.#connection);
-    if ((await this.#connection.madeAt(bucket)) === this.#madeAt) return;
+  /** Follows the bucket anew where the servers have lost it, or the last of its entries: what this node knew holds no more. True if they have. */
+  async reopen(): Promise<boolean> {
+    const connection = this.#connection;
+    const bucket = await bucketOf(connection);
+    if (this.#following?.hasLost(await connection.asked(() => connection.stateOf(bucket))) === false) return false;
     this.#following?.stop();
     this.#bucket = bucket;
     this.#owners.clear();
     this.#nodes.forgetOwners();
     await this.#follow();
+    return true;
   }
 
   get(key: string): Owner | undefined {
@@ -81,9 +94,10 @@ export class Owners {
    * Writes an owner. It is tried again while JetStream has no leader, for as long as this node is the same: nothing else would try, since no node changes then.
    * Returns the revision, or undefined when another write was quicker, which may be an earlier try of this one: the watch tells what holds.
    */
-  async write(key: string, owner: Written, last = 0): Promise<number | undefined> {
+  async write(key: string, claim: Claim, last = 0): Promise<number | undefined> {
     const connection = this.#connection;
     const { incarnation } = connection;
+    const owner: Written = { ...claim, epoch: claim.epoch ?? this.#nextEpoch() };
     const text = JSON.stringify(owner);
     while (!connection.nc.isClosed() && connection.incarnation === incarnation && this.#revisionOf(key) <= last) {
       try {
@@ -110,14 +124,17 @@ export class Owners {
     return this.#owners.get(key)?.revision ?? 0;
   }
 
+  /** The time is greater than each epoch of a bucket that nobody remembers, unless shards moved more than a thousand times in a second. */
+  #nextEpoch(): number {
+    return Math.max(this.#highest + 1, Math.floor(this.#connection.system.clock.wallTime()));
+  }
+
   async #follow(): Promise<void> {
-    const created = await this.#connection.madeAt(this.#bucket);
-    this.#firstEpoch = Date.parse(created);
     this.#following = await Following.begin(this.#connection, this.#bucket, {
       hear: (entry) => this.#hear(entry),
       ended: () => undefined, // No key ends.
+      lost: () => this.#listener.lost(),
     });
-    this.#madeAt = created;
   }
 
   #hear(entry: KvWatchEntry): void {
@@ -129,7 +146,8 @@ export class Owners {
 
   #put(key: string, written: Written, revision: number): void {
     if (this.#revisionOf(key) >= revision) return;
-    this.#owners.set(key, { ...written, epoch: written.epoch ?? this.#firstEpoch + revision, revision });
-    this.#onChange(key);
+    this.#highest = Math.max(this.#highest, written.epoch);
+    this.#owners.set(key, { ...written, revision });
+    this.#listener.changed(key);
   }
 }

@@ -41,6 +41,8 @@ export class Ownership {
   /** Shards that the next owner may have by now, though this node has not read that. */
   readonly #given = new Set<string>();
   #isSettling = false;
+  /** By the monotonic clock. */
+  #claimsFrom = 0;
   /** Once it hands over all that it owns, it claims nothing. */
   #leaving: Promise<void> | undefined;
 
@@ -52,12 +54,17 @@ export class Ownership {
     this.#actors = actors;
     this.#onChange = onChange;
     members.onChange(() => this.changed());
-    members.onRejoin(async () => this.#table?.reopen());
+    members.onRejoin(async () => {
+      if ((await this.#table?.reopen()) === true) this.#waitForOthers();
+    });
   }
 
   /** Reads who owns what, once. The next call tries it again where that failed. */
   async open(): Promise<void> {
-    this.#owners ??= Owners.open(this.#connection, this.#nodes, (key) => this.changed(key));
+    this.#owners ??= Owners.open(this.#connection, this.#nodes, {
+      changed: (key) => this.changed(key),
+      lost: () => this.#members.lose(),
+    });
     try {
       this.#table = await this.#owners;
     } catch (thrown) {
@@ -116,8 +123,8 @@ export class Ownership {
   /** Claims what is free and falls to this node, and hands over what falls to another one. */
   #settle(): void {
     const table = this.#table;
-    if (table === undefined || !this.#members.holdsLease) return;
-    const { node } = this.#connection;
+    const { node, system } = this.#connection;
+    if (table === undefined || !this.#members.holdsLease || system.clock.monotonicTime() < this.#claimsFrom) return;
     for (const kind of this.#kinds.values()) {
       if (kind.create === undefined) continue;
       const candidates = this.candidates(kind);
@@ -132,6 +139,13 @@ export class Ownership {
         }
       }
     }
+  }
+
+  /** Where the servers lost who owns what, others may not have found that yet. They look for it twice in a lease, as this node does, and give up what they own. */
+  #waitForOthers(): void {
+    const { system, lease } = this.#connection;
+    this.#claimsFrom = system.clock.monotonicTime() + lease;
+    system.clock.setTimer(() => this.changed(), lease).unref();
   }
 
   async #claim(key: string, last: Owner | undefined): Promise<void> {

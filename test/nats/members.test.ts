@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { Kvm } from "@nats-io/kv";
+import { connect } from "@nats-io/transport-node";
 import { createSystem, defineProtocol, type System, Type } from "../../src";
 import { type Cluster, connectCluster } from "../../src/nats";
 import { event } from "./events";
@@ -35,6 +37,20 @@ describe.skipIf(!hasNats)("members", async () => {
     expect(String(thrown)).toContain('Node "a" of cluster "two" runs already');
     await system.shutdown();
     await a.system.shutdown();
+  });
+
+  test("a bucket that somebody made with other times is refused: its leases, or its owners, would end at other moments", async () => {
+    const nc = await connect({ servers: url });
+    const kvm = new Kvm(nc);
+    await kvm.create("ENVOI_made-1_members", { ttl: 1_000 }); // Ends of leases leave no mark, so that nobody would hear of them.
+    await kvm.create("ENVOI_made-2_owners", { ttl: 60_000 });
+    await expect(start("a", "made-1")).rejects.toThrow(
+      'The bucket "ENVOI_made-1_members" of cluster "made-1" was not made by nodes: its entries end after 1000 ms and leave a mark for 0 ms (0 for never and none), in place of 1000 and 60000. End all nodes, and delete it.',
+    );
+    const five = await start("a", "made-2");
+    await expect(five.cluster.sharded("desk", defineProtocol("desk", {}))).rejects.toThrow("was not made by nodes");
+    await five.system.shutdown();
+    await nc.close();
   });
 
   test("a node with another lease than the cluster's is refused, and one with the same is taken", async () => {

@@ -2,7 +2,7 @@ import type { Metadata } from "../../index";
 
 /** The delivery of a durable message, as far as it is known. */
 export interface Delivery {
-  /** The name of the message, the same at each of its deliveries: for a handler that notes what it has done. */
+  /** The name of the message, the same at each of its deliveries, and that of no other one of its cluster: for a handler that notes what it has done. */
   readonly id: string;
   /** The node that sent it. */
   readonly from: string;

@@ -73,6 +73,7 @@ const isNotCalled = (error: AskError): boolean => NOT_CALLED.has(error.kind) && 
 export class Handling {
   readonly #parts: HandlingParts;
   readonly #delivered: Delivered;
+  readonly #batchId: string;
   readonly #interruptions: Interruptions;
   /** That of the message that is next. */
   #target: Target | undefined;
@@ -89,6 +90,8 @@ export class Handling {
 
   constructor(parts: HandlingParts, delivered: Delivered, interruptions: Interruptions) {
     this.#parts = parts;
+    const { sequence, storedAt } = delivered;
+    this.#batchId = `${parts.place.isLater ? "later-" : ""}${sequence}-${storedAt.toString(36)}`; // Delayed ones have the numbers of another stream.
     this.#delivered = delivered;
     this.#interruptions = interruptions;
   }
@@ -216,9 +219,9 @@ export class Handling {
     return versions === undefined || message.includes(versions) ? message : `${versions}: ${message}`;
   }
 
+  /** Servers that have lost what they stored give its numbers again: so a name has the time, too. */
   get #id(): string {
-    const { isLater } = this.#parts.place; // The numbers of another stream.
-    return `${isLater ? "later-" : ""}${this.#delivered.sequence}.${this.#done}`;
+    return `${this.#batchId}.${this.#done}`;
   }
 
   #targetOf({ i }: Entry): Target | Error {

@@ -68,7 +68,11 @@ describe.skipIf(!hasNats)("while JetStream has no leader", async () => {
       heard.push(key);
       if (key === "two") two.resolve();
     };
-    const following = await Following.begin(connection, failing, { hear, ended: () => undefined });
+    const following = await Following.begin(connection, failing, {
+      hear,
+      ended: () => undefined,
+      lost: () => undefined,
+    });
     const stranger = await connect({ servers: url });
     const jsm = await jetstreamManager(stranger);
     const stream = "KV_ENVOI_leaderless-2_some";

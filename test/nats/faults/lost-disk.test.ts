@@ -11,7 +11,8 @@ describe.skipIf(!hasNats)("one of three servers that loses its disk", async () =
 
   test("P17: what is stored from then on has numbers that were there before, and is handled all the same", async () => {
     await using one = await node("one", urls);
-    const { ref, handled, calls } = spawnOrders(one.system);
+    const names = new Set<string>();
+    const { ref, handled, calls } = spawnOrders(one.system, (_, { id }) => void names.add(id));
     await one.cluster.receiveDurable("orders", ref);
     const orders = one.cluster.durable("orders", Orders);
     const before = ["b-1", "b-2", "b-3", "b-4"];
@@ -30,5 +31,6 @@ describe.skipIf(!hasNats)("one of three servers that loses its disk", async () =
     expect(sequences).toEqual([1, 2, 3]);
     await calls(before.length + after.length);
     expect(handled.map(({ id }) => id)).toEqual([...before, ...after]);
+    expect(names.size).toBe(before.length + after.length); // A handler may note them.
   }, 120_000);
 });
