@@ -77,8 +77,18 @@ export class Following {
     return following;
   }
 
-  /** True where the servers do not have what was heard. */
-  hasLost({ created, last }: BucketState): boolean {
+  /** True where the servers do not have what was heard. Asks more than once: a server that has just begun to lead may be behind for a moment. */
+  async isBehind(bucket: KV): Promise<boolean> {
+    const connection = this.#connection;
+    for (let looks = 1; ; looks++) {
+      const state = await connection.asked(() => connection.stateOf(bucket));
+      if (!this.#hasLost(state)) return false;
+      if (looks === LOST_LOOKS || this.#isLost || state.created !== this.#created) return true;
+      await new Promise<void>((resolve) => connection.system.clock.setTimer(resolve, HEARD_WITHIN));
+    }
+  }
+
+  #hasLost({ created, last }: BucketState): boolean {
     return this.#isLost || created !== this.#created || last < this.#heard;
   }
 
@@ -151,7 +161,7 @@ export class Following {
       return undefined;
     });
     if (this.#isStopped) return;
-    if (state === undefined || this.hasLost(state)) {
+    if (state === undefined || this.#hasLost(state)) {
       this.#lostLooks++;
       if (this.#lostLooks < LOST_LOOKS) return;
       this.#isLost = true;

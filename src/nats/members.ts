@@ -264,9 +264,8 @@ export class Members {
 
   /** The servers may have lost the bucket with all leases, as without a disk, or the last of its entries. Then it is made anew where it is gone, and true. */
   async #reopen(): Promise<boolean> {
-    const connection = this.#connection;
-    const bucket = await bucketOf(connection);
-    if (this.#following?.hasLost(await connection.asked(() => connection.stateOf(bucket))) === false) return false;
+    const bucket = await bucketOf(this.#connection);
+    if ((await this.#following?.isBehind(bucket)) === false) return false;
     this.#following?.stop();
     this.#foreign.clear();
     this.#bucket = bucket;

@@ -75,9 +75,8 @@ export class Owners {
 
   /** Follows the bucket anew where the servers have lost it, or the last of its entries: what this node knew holds no more. True if they have. */
   async reopen(): Promise<boolean> {
-    const connection = this.#connection;
-    const bucket = await bucketOf(connection);
-    if (this.#following?.hasLost(await connection.asked(() => connection.stateOf(bucket))) === false) return false;
+    const bucket = await bucketOf(this.#connection);
+    if ((await this.#following?.isBehind(bucket)) === false) return false;
     this.#following?.stop();
     this.#bucket = bucket;
     this.#owners.clear();
