@@ -256,8 +256,9 @@ export class Nodes implements PairOwner {
     this.lastLeave = Math.max(this.lastLeave, revision);
   }
 
-  /** A node has begun as another incarnation: what waits of its former ones is not taken any more. */
+  /** A node has begun as another incarnation: what waits of its former ones is not taken any more. Or this node has read the members anew: then it may be the same one. */
   joined(node: string, incarnation: string): void {
+    this.#gone.delete(incarnation);
     this.#held = this.#held.filter((each) => each.node !== node || headOf(each.line)?.from === incarnation);
     this.#pairs.get(node)?.link.restore();
   }
