@@ -105,6 +105,9 @@ export class Serving {
   /** Remembers that a reference goes to the other side. False if one did before. */
   lend(ref: AnyRef): boolean {
     const at = ref.address;
+    const last = this.#exposed.get(at);
+    // The event of its stop is still to come, and another actor may have its address already (P14).
+    if (last?.door.isStopped === true) this.#tellStopped(at, last, undefined);
     const known = this.#exposed.get(at);
     if (known?.isLent === true) return false;
     const { mostRefs } = this.#options;

@@ -176,11 +176,13 @@ function checked(exposed: unknown): Readonly<Record<string, AnyRef>> {
   throw new TypeError(`The function of serveWorker() gives references by name: { render }; got ${quote(exposed)}.`);
 }
 
+let isServing = false;
+
 /**
  * Makes the module that calls it the entry of a worker: it makes a system, calls the function with it, and lets the other side reach the actors
  * that this gives. The same function can start them in the system of a program that has no workers.
  *
- * @throws Error when the module was not started by `spawnWorkers`.
+ * @throws Error when the module was not started by `spawnWorkers`, or serves already.
  * @example
  * serveWorker((system) => ({ render: system.spawn("render", Render, createRender) }));
  */
@@ -188,5 +190,11 @@ export function serveWorker(start: StartWorker, options: SystemOptions = {}): vo
   if (typeof start !== "function") {
     throw new TypeError(`serveWorker() takes a function: (system) => ({ render }); got ${quote(start)}.`);
   }
+  // Two would take each message twice.
+  if (isServing)
+    throw new Error(
+      "serveWorker() was called twice in one worker: call it once, by a function that gives all its actors.",
+    );
   new ServedWorker(start, options);
+  isServing = true;
 }

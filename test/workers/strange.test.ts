@@ -104,6 +104,11 @@ test.each(["{", "[[99]]"])("P18: a worker that gets what is no frame is ended (%
   expect(error).toMatchObject({ kind: "unreachable", cause: { message: "The worker got what is no frame." } });
 });
 
+test("a thread that serves twice is refused: it would take each message twice", async () => {
+  const failed = await start("twice").catch((error: unknown) => error);
+  expect(String(failed)).toContain("serveWorker() was called twice in one worker");
+});
+
 test("data that JSON cannot carry are refused at once, with their path", async () => {
   const cycle: Record<string, unknown> = {};
   cycle["self"] = cycle;

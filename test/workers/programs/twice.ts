@@ -1,0 +1,4 @@
+import { serveWorker } from "../../../src/workers/index";
+
+serveWorker(() => ({}));
+serveWorker(() => ({}));
