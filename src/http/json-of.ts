@@ -1,3 +1,7 @@
+/** Browsers have no shared memory in each page. */
+const isShared = (value: unknown): boolean =>
+  typeof SharedArrayBuffer !== "undefined" && value instanceof SharedArrayBuffer;
+
 /**
  * Refuses bytes, which JSON would write as an object of numbered keys, or as an empty one. Looks at the value alone, and not into it, which costs next to nothing.
  * A `Buffer` says by its `toJSON` how it is written.
@@ -5,7 +9,7 @@
  * @throws TypeError for bytes.
  */
 export function refuseBytes(value: unknown): void {
-  const isBytes = ArrayBuffer.isView(value) ? !("toJSON" in value) : value instanceof ArrayBuffer;
+  const isBytes = ArrayBuffer.isView(value) ? !("toJSON" in value) : value instanceof ArrayBuffer || isShared(value);
   if (isBytes) throw new TypeError("JSON carries no binary data; give base64 text.");
 }
 

@@ -54,7 +54,7 @@ export const isUnread = (detail: unknown): detail is Unread =>
 /** The end of a sentence about a message that found no room. */
 export const fullBy = (full: unknown): string =>
   isUnread(full)
-    ? `found ${full.unread} messages that the other side has not read yet, which is the most; send again later.`
+    ? `found ${full.unread} ${full.unread === 1 ? "message" : "messages"} that the other side has not read yet, which is the most; send again later.`
     : `found a full mailbox (capacity ${full}); send again later.`;
 
 /** Why a connection was lost, in brackets. */

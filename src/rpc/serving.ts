@@ -332,6 +332,8 @@ export class Serving {
  * @throws TypeError for bytes.
  */
 function refuseBytes(value: unknown): void {
-  const isBytes = ArrayBuffer.isView(value) ? !("toJSON" in value) : value instanceof ArrayBuffer;
+  const isBytes = ArrayBuffer.isView(value)
+    ? !("toJSON" in value)
+    : value instanceof ArrayBuffer || value instanceof SharedArrayBuffer;
   if (isBytes) throw new TypeError("JSON carries no binary data; give base64 text.");
 }

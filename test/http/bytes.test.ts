@@ -15,6 +15,7 @@ const BYTES: [name: string, value: unknown][] = [
   ["an array of numbers", new Float64Array(1)],
   ["a view", new DataView(new ArrayBuffer(2))],
   ["a buffer", new ArrayBuffer(2)],
+  ["shared memory", new SharedArrayBuffer(2)],
 ];
 
 function serveOdd(value: unknown) {
