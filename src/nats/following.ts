@@ -77,9 +77,16 @@ export class Following {
     return following;
   }
 
-  /** True where the servers do not have what was heard. */
-  hasLost({ created, last }: BucketState): boolean {
-    return this.#isLost || created !== this.#created || last < this.#heard;
+  /** True where the servers do not have what was heard before they are asked. */
+  async hasLost(bucket: KV): Promise<boolean> {
+    const heard = this.#heard;
+    const connection = this.#connection;
+    return this.#hasNot(await connection.asked(() => connection.stateOf(bucket)), heard);
+  }
+
+  /** @param heard what was heard before the servers were asked: a change that is heard while their answer is on its way is no part of that. */
+  #hasNot({ created, last }: BucketState, heard: number): boolean {
+    return this.#isLost || created !== this.#created || last < heard;
   }
 
   stop(): void {
@@ -146,12 +153,13 @@ export class Following {
   }
 
   async #look(): Promise<void> {
+    const heard = this.#heard;
     const state = await this.#connection.stateOf(this.#bucket).catch((thrown) => {
       if (!isNoStream(thrown)) throw thrown;
       return undefined;
     });
     if (this.#isStopped) return;
-    if (state === undefined || this.hasLost(state)) {
+    if (state === undefined || this.#hasNot(state, heard)) {
       this.#lostLooks++;
       if (this.#lostLooks < LOST_LOOKS) return;
       this.#isLost = true;

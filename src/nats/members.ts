@@ -266,7 +266,7 @@ export class Members {
   async #reopen(): Promise<boolean> {
     const connection = this.#connection;
     const bucket = await bucketOf(connection);
-    if (this.#following?.hasLost(await connection.asked(() => connection.stateOf(bucket))) === false) return false;
+    if ((await this.#following?.hasLost(bucket)) === false) return false;
     this.#following?.stop();
     this.#foreign.clear();
     this.#bucket = bucket;

@@ -77,7 +77,7 @@ export class Owners {
   async reopen(): Promise<boolean> {
     const connection = this.#connection;
     const bucket = await bucketOf(connection);
-    if (this.#following?.hasLost(await connection.asked(() => connection.stateOf(bucket))) === false) return false;
+    if ((await this.#following?.hasLost(bucket)) === false) return false;
     this.#following?.stop();
     this.#bucket = bucket;
     this.#owners.clear();
