@@ -258,6 +258,7 @@ export class Nodes implements PairOwner {
 
   /** A node has begun as another incarnation: what waits of its former ones is not taken any more. */
   joined(node: string, incarnation: string): void {
+    this.#gone.delete(incarnation); // Servers that have lost the last entries may have its lease all the same: it goes on.
     this.#held = this.#held.filter((each) => each.node !== node || headOf(each.line)?.from === incarnation);
     this.#pairs.get(node)?.link.restore();
   }
