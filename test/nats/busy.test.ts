@@ -14,7 +14,7 @@ describe.skipIf(!hasNats)("a node in a busy process", () => {
     const { url } = await server();
     const system = createSystem({ logger: { warn() {}, error() {} } });
     const gone: unknown[] = [];
-    system.events.subscribe(({ kind, detail }) => kind === "nats:gone" && gone.push(detail));
+    system.events.subscribe((event) => event.kind === "nats:gone" && gone.push(event));
     const cluster = await connectCluster(system, { servers: url, name: "busy", node: "a", lease: 1_000 });
     const nc = await connect({ servers: url });
     for (let turn = 0; turn < TURNS; turn++) {
