@@ -81,15 +81,17 @@ export class Following {
   async isBehind(bucket: KV): Promise<boolean> {
     const connection = this.#connection;
     for (let looks = 1; ; looks++) {
+      const heard = this.#heard;
       const state = await connection.asked(() => connection.stateOf(bucket));
-      if (!this.#hasLost(state)) return false;
+      if (!this.#hasNot(state, heard)) return false;
       if (looks === LOST_LOOKS || this.#isLost || state.created !== this.#created) return true;
       await new Promise<void>((resolve) => connection.system.clock.setTimer(resolve, HEARD_WITHIN));
     }
   }
 
-  #hasLost({ created, last }: BucketState): boolean {
-    return this.#isLost || created !== this.#created || last < this.#heard;
+  /** @param heard what was heard before the servers were asked: a change that is heard while their answer is on its way is no part of that. */
+  #hasNot({ created, last }: BucketState, heard: number): boolean {
+    return this.#isLost || created !== this.#created || last < heard;
   }
 
   stop(): void {
@@ -156,12 +158,13 @@ export class Following {
   }
 
   async #look(): Promise<void> {
+    const heard = this.#heard;
     const state = await this.#connection.stateOf(this.#bucket).catch((thrown) => {
       if (!isNoStream(thrown)) throw thrown;
       return undefined;
     });
     if (this.#isStopped) return;
-    if (state === undefined || this.#hasLost(state)) {
+    if (state === undefined || this.#hasNot(state, heard)) {
       this.#lostLooks++;
       if (this.#lostLooks < LOST_LOOKS) return;
       this.#isLost = true;

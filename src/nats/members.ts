@@ -232,6 +232,7 @@ export class Members {
   /** Gives up what this node was, and joins as another incarnation. */
   async #begin(cause: Error): Promise<void> {
     const { node, cluster, lease, system } = this.#connection;
+    let hasLost = this.#hasLost;
     this.#hasLost = false;
     const { holdsLease } = this;
     this.#until = 0;
@@ -247,7 +248,8 @@ export class Members {
     // Another process may have its name by now: it tries for ever, since the application runs.
     while (!this.#isClosed) {
       try {
-        const isAnew = await this.#reopen();
+        const isAnew = await this.#reopen(hasLost);
+        hasLost ||= isAnew;
         this.#foreign.refuse();
         for (const listener of this.#rejoinListeners) await listener();
         await this.#enter();
@@ -262,10 +264,14 @@ export class Members {
     }
   }
 
-  /** The servers may have lost the bucket with all leases, as without a disk, or the last of its entries. Then it is made anew where it is gone, and true. */
-  async #reopen(): Promise<boolean> {
+  /**
+   * The servers may have lost the bucket with all leases, as without a disk, or the last of its entries. Then it is made anew where it is gone, and true.
+   *
+   * @param hasLost true where it is known that they have lost something: then this node may not have heard of ends, whose revisions were taken before.
+   */
+  async #reopen(hasLost: boolean): Promise<boolean> {
     const bucket = await bucketOf(this.#connection);
-    if ((await this.#following?.isBehind(bucket)) === false) return false;
+    if (!hasLost && (await this.#following?.isBehind(bucket)) === false) return false;
     this.#following?.stop();
     this.#foreign.clear();
     this.#bucket = bucket;

@@ -73,16 +73,24 @@ export class Owners {
     return owners;
   }
 
-  /** Follows the bucket anew where the servers have lost it, or the last of its entries: what this node knew holds no more. True if they have. */
+  /**
+   * Follows the bucket anew: what this node knew may hold no more. Servers that have lost its last entries may have given their revisions to others since, of which nothing was heard
+   * here. True if they have lost it, or the last of its entries, as far as can be seen.
+   */
   async reopen(): Promise<boolean> {
     const bucket = await bucketOf(this.#connection);
-    if ((await this.#following?.isBehind(bucket)) === false) return false;
+    const hasLost = (await this.#following?.isBehind(bucket)) !== false;
     this.#following?.stop();
     this.#bucket = bucket;
     this.#owners.clear();
-    this.#nodes.forgetOwners();
+    if (hasLost) this.#nodes.forgetOwners();
     await this.#follow();
-    return true;
+    return hasLost;
+  }
+
+  /** True where no shard has had an owner, or the servers have lost all of them. */
+  get isEmpty(): boolean {
+    return this.#owners.size === 0;
   }
 
   get(key: string): Owner | undefined {

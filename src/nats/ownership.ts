@@ -11,6 +11,9 @@ const STEP = 8;
 /** Milliseconds between two looks whether a shard that comes to a node which closes is there, so that it can be handed on. */
 const COMING_LOOK = 10;
 
+/** The leases in which all nodes have found that the servers lost who owns what. */
+const GIVEN_UP_WITHIN = 2;
+
 /** The parts of a node that its ownership needs. */
 interface OwnershipParts {
   readonly connection: Connection;
@@ -65,12 +68,17 @@ export class Ownership {
       changed: (key) => this.changed(key),
       lost: () => this.#members.lose(),
     });
+    if (this.#table !== undefined) return;
     try {
       this.#table = await this.#owners;
     } catch (thrown) {
       this.#owners = undefined;
       throw thrown;
     }
+    // Who serves a name claims its shards at once. Where nobody has any, the servers may have lost that while this node joined.
+    const { node } = this.#connection;
+    const areOthers = this.#members.all().some((member) => member.node !== node && member.serves.size > 0);
+    if (this.#table.isEmpty && areOthers) this.#waitForOthers();
   }
 
   get(key: string): Owner | undefined {
@@ -141,11 +149,12 @@ export class Ownership {
     }
   }
 
-  /** Where the servers lost who owns what, others may not have found that yet. They look for it twice in a lease, as this node does, and give up what they own. */
+  /** Where the servers lost who owns what, others may not have found that yet. They look for it twice in a lease, and give up what they own within two. */
   #waitForOthers(): void {
     const { system, lease } = this.#connection;
-    this.#claimsFrom = system.clock.monotonicTime() + lease;
-    system.clock.setTimer(() => this.changed(), lease).unref();
+    const time = GIVEN_UP_WITHIN * lease;
+    this.#claimsFrom = system.clock.monotonicTime() + time;
+    system.clock.setTimer(() => this.changed(), time).unref();
   }
 
   async #claim(key: string, last: Owner | undefined): Promise<void> {

@@ -1,13 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { createSystem, defineProtocol, Type } from "../../../src";
 import { connectCluster } from "../../../src/nats";
 import { event } from "../events";
 import { hasNats, server } from "../rooms";
+import { copyDisk } from "./earlier";
+import { startProxy } from "./proxy";
 import { threeServers } from "./three-servers";
 
 const Desk = defineProtocol("desk", { who: { reply: Type.Object({ node: Type.String(), epoch: Type.Number() }) } });
@@ -71,6 +70,32 @@ describe.skipIf(!hasNats)("the owners of ids that the servers have lost", () => 
     await nc.close();
   }, 120_000);
 
+  test("P17: while a node joins: it claims nothing that another one may still hold", async () => {
+    const { url } = await server();
+    const [a, joining] = [await joined(url, "early", "a"), createSystem({ hookTimeout: 30_000 })];
+    const cluster = await connectCluster(joining, { servers: url, name: "early", node: "b", lease: 1_000 });
+    await agreed(a);
+    const held = () => IDS.filter((id) => a.cluster.epochOf("desk", id) !== undefined);
+    expect(held()).toEqual(IDS);
+    const nc = await connect({ servers: url });
+    await (await jetstreamManager(nc)).streams.delete("KV_ENVOI_early_owners");
+    let heldByBoth: readonly string[] | undefined; // When it makes its first actor.
+    const desks = await cluster.sharded("desk", Desk, (_, { epoch }) => {
+      heldByBoth ??= held();
+      return () => ({ who: () => ({ node: "b", epoch }) });
+    });
+    const first = async (): Promise<void> => {
+      const asked = IDS.map((id) => desks.ref(id).ask("who", { timeout: 500 }));
+      await Promise.all(asked);
+      if (heldByBoth === undefined) await first();
+    };
+    await first();
+    expect(heldByBoth).toEqual([]);
+    await joining.shutdown();
+    await a.system.shutdown();
+    await nc.close();
+  }, 120_000);
+
   test("P17: because one of three servers has lost its disk", async () => {
     const { urls, leader } = await threeServers("");
     const nodes = [await joined(urls, "disk", "a"), await joined(urls, "disk", "b")];
@@ -86,20 +111,38 @@ describe.skipIf(!hasNats)("the owners of ids that the servers have lost", () => 
   test("P17: because their server came back with what it had on its disk a while ago", async () => {
     const alone = await server();
     const nodes = [await joined(alone.url, "back", "a")];
-    const earlier = join(mkdtempSync(join(tmpdir(), "envoi-earlier-")), "store");
-    alone.pause();
-    cpSync(join(alone.folder, "store"), earlier, { recursive: true });
-    alone.resume();
+    const goBack = copyDisk(alone);
     nodes.push(await joined(alone.url, "back", "b"));
     let before = await agreed(...nodes);
     while (nodesOf(before).length < 2) before = await agreed(...nodes); // Shards have moved since.
     const heard = gone(nodes);
-    await alone.kill();
-    rmSync(join(alone.folder, "store"), { recursive: true });
-    cpSync(earlier, join(alone.folder, "store"), { recursive: true });
-    rmSync(join(earlier, ".."), { recursive: true });
-    await alone.restart();
+    await goBack();
     await heard;
     await checkAnew(before, nodes, () => joined(alone.url, "back", "late"));
+  }, 120_000);
+
+  test("P17: and have others in their place by now: a node that was cut off meanwhile knows the owners", async () => {
+    const alone = await server();
+    const proxy = startProxy(alone.port);
+    const nodes = [
+      await joined(alone.url, "cut", "a"),
+      await joined(`nats://127.0.0.1:${proxy.port}`, "cut", "b"),
+    ] as const;
+    const [a, b] = nodes;
+    while (nodesOf(await agreed(...nodes)).length < 2) await Bun.sleep(100);
+    const goBack = copyDisk(alone);
+    const c = await joined(alone.url, "cut", "c");
+    while (nodesOf(await agreed(...nodes, c)).length < 3) await Bun.sleep(100);
+    proxy.refuse(true);
+    proxy.cut();
+    await goBack();
+    await c.system.shutdown();
+    while (nodesOf(await agreed(a)).join() !== "a") await Bun.sleep(100); // It has claimed all that is free.
+    const isBack = event(a.system, "joined", ({ node }) => node === "b");
+    proxy.refuse(false);
+    await isBack;
+    while (nodesOf(await agreed(...nodes)).length < 2) await Bun.sleep(100);
+    for (const { system } of [a, b]) await system.shutdown();
+    proxy.close();
   }, 120_000);
 });
