@@ -40,6 +40,7 @@ const DOOR = [
     "operation-log",
     "contract",
     "metric-family",
+    "json-of",
     "limits",
     "preferences",
     "body",

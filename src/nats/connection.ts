@@ -162,6 +162,8 @@ export class Connection {
 
   #isEarly(thrown: unknown): boolean {
     const { JetStreamApiCodes, JetStreamApiError } = this.sdk.jetstream;
+    if (thrown instanceof Error && thrown.name === "JetStreamStatusError")
+      return "code" in thrown && thrown.code === NOBODY_ANSWERS;
     if (thrown instanceof JetStreamApiError) {
       return thrown.code === JetStreamApiCodes.StreamNotFound || thrown.code === NO_LEADER;
     }
@@ -193,7 +195,7 @@ export class Connection {
   onClose(callback: () => unknown): () => void {
     const closer = { callback };
     this.#closers.add(closer);
-    if (this.isClosed) queueMicrotask(() => this.#closers.has(closer) && this.#end(callback));
+    if (this.isClosed) this.system.clock.microtask(() => void (this.#closers.has(closer) && this.#end(callback)));
     return () => void this.#closers.delete(closer);
   }
 
@@ -239,6 +241,8 @@ const ASK_AGAIN_AFTER = 100;
 /** JetStream's codes for more copies than servers: where there is one server that is in no cluster of NATS, and where a cluster has too few. */
 const [NO_CLUSTER, NO_PEERS] = [10_074, 10_005];
 const TOO_FEW: ReadonlySet<number> = new Set([NO_CLUSTER, NO_PEERS]);
+/** The status of a pull that nobody answers, because its consumer has no leader at this moment. */
+const NOBODY_ANSWERS = 503;
 /** JetStream's code for servers that have no leader at this moment. */
 const NO_LEADER = 10_008;
 /** The longest time that the end waits for a node that joins, in milliseconds. */

@@ -252,6 +252,7 @@ export class Members {
         hasLost ||= isAnew;
         this.#foreign.refuse();
         for (const listener of this.#rejoinListeners) await listener();
+        if (isAnew) this.#hasLost = false; // It was found meanwhile by who followed the old buckets.
         await this.#enter();
         if (isAnew) await this.#follow();
         return;

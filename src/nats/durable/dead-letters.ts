@@ -139,7 +139,7 @@ export async function readDeadLetters(
   const letters: DurableDeadLetter[] = [];
   let left = (await consumer.info(true)).num_pending;
   while (left > 0 && letters.length < limit) {
-    const message = await consumer.next({ expires: NEXT_WITHIN });
+    const message = await connection.asked(() => consumer.next({ expires: NEXT_WITHIN }));
     if (message === null) break;
     left = message.info.pending;
     letters.push(readLetter(message, place));
