@@ -201,7 +201,7 @@ export class Connection {
 
   /** The end waits for some work, such as that of a node that joins: it would go on without a connection otherwise, and leave a lease and timers behind. */
   async opening<Value>(work: Promise<Value>): Promise<Value> {
-    this.#opening = work.catch(() => undefined);
+    this.#opening = work.catch(() => undefined); // The caller has the rejection.
     return await work;
   }
 

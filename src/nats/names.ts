@@ -198,7 +198,7 @@ export class Names {
     };
     // The factory is that of the kind's protocol: `sharded` has checked both together.
     // The two belong to one protocol, which only the caller of `sharded` knows.
-    const create = kind.create as unknown as Create<never>;
+    const create = kind.create as unknown as Create<never>; // Of the same protocol, as above.
     try {
       const ref = this.#connection.system.spawn(text, kind.protocol as Protocol<string, never>, create(id, lease));
       this.#actors.add(key, at, ref);

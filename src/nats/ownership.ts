@@ -75,7 +75,7 @@ export class Ownership {
       this.#owners = undefined;
       throw thrown;
     }
-    // Who serves a name claims its shards at once. Where nobody has any, the servers may have lost that while this node joined.
+    // A node that serves a name claims its shards at once. Where nobody has any, the servers may have lost that while this node joined.
     const { node } = this.#connection;
     const areOthers = this.#members.all().some((member) => member.node !== node && member.serves.size > 0);
     if (this.#table.isEmpty && areOthers) this.#waitForOthers();

@@ -1,7 +1,7 @@
 import type { JsMsg } from "@nats-io/jetstream";
 import { checkOptions, type Metadata, type OptionChecks, option, readJson } from "../../index";
 import type { Connection } from "../connection";
-import type { Entry } from "./batch";
+import { DEEPEST, type Entry } from "./batch";
 import { deadSubjectOf, type Place } from "./place";
 import { codeOf, openStore, type Store } from "./store";
 
@@ -41,8 +41,6 @@ export interface DeadLettersOptions {
   readonly after?: number;
 }
 
-/** The deepest nesting of a letter: that of a payload, and of what is around it. */
-const LETTER_DEPTH = 512 + 3;
 const CHECKS: OptionChecks<DeadLettersOptions> = { limit: option.count, after: option.whole(0) };
 /** A longer sentence, or a longer name of an operation or a node, is cut off: the letter must fit where its message did. */
 const MOST_TEXT = 500;
@@ -149,7 +147,7 @@ export async function readDeadLetters(
 
 /** Reads a dead letter. Whoever may publish there may have written anything: that is a letter, too, so that it can be deleted. */
 function readLetter(message: JsMsg, { receiver }: Place): DurableDeadLetter {
-  const read = readJson(message.string(), { depth: LETTER_DEPTH });
+  const read = readJson(message.string(), { depth: DEEPEST });
   const sequence = message.seq;
   if (read.isOk() && isLetter(read.value)) {
     const { o, p, m, ...letter } = read.value;
