@@ -1,21 +1,12 @@
-import type { KV, KvEntry, KvWatchEntry } from "@nats-io/kv";
+import type { KV, KvWatchEntry } from "@nats-io/kv";
 import { type Connection, LEADER_WITHIN } from "./connection";
 import { isNoRoom } from "./durable/store";
-import { readObject, tellStrange } from "./entries";
+import { tellStrange } from "./entries";
 import { Following } from "./following";
 import { ForeignNodes } from "./foreign";
-import { formatOf, isReadable, newIncarnation } from "./format";
+import { isReadable, newIncarnation } from "./format";
+import { type Member, readMember } from "./member";
 import type { Nodes } from "./nodes";
-import { isToken } from "./subjects";
-
-/** A node as the others know it. */
-export interface Member {
-  readonly node: string;
-  /** Another one whenever the node is started anew, or loses its lease. */
-  readonly incarnation: string;
-  /** The names over the cluster that it serves, each with its protocol, the number of its shards, and the version. */
-  readonly serves: ReadonlyMap<string, string>;
-}
 
 /** Heartbeats in the time of a lease. */
 const BEATS = 4;
@@ -26,16 +17,6 @@ const MARKER = 60_000;
 
 const bucketOf = (connection: Connection): Promise<KV> =>
   connection.bucket("connectCluster", "members", { ttl: connection.lease, markerTTL: MARKER });
-
-/** Reads the entry of a node; undefined for one that no node wrote. */
-function readMember(entry: KvEntry): Member | undefined {
-  const { incarnation, serves } = readObject(entry) ?? {};
-  if (!isToken(entry.key) || typeof incarnation !== "string" || formatOf(incarnation) === undefined) return undefined;
-  if (typeof serves !== "object" || serves === null) return undefined;
-  const names = Object.entries(serves);
-  if (!names.every((each): each is [string, string] => typeof each[1] === "string")) return undefined;
-  return { node: entry.key, incarnation, serves: new Map(names) };
-}
 
 /**
  * The nodes of the cluster: a key each in a bucket, which ends unless its node renews it within its lease. A node that could not renew

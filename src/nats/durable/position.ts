@@ -4,12 +4,11 @@ import { keyOfPlace, type Place } from "./place";
 /** The place that a receiver came to in a batch that it did not finish: so that the next one neither repeats nor tries for ever. */
 export interface Position {
   /**
-   * The batch: when its stream was made, its place in there, and when it was stored: servers that have lost their last messages give the same place to another one. The
-   * time is undefined where a node of a former version wrote it.
+   * The batch: when its stream was made, its place in there, and when it was stored: servers that have lost their last messages give the same place to another one.
    */
   readonly stream: string;
   readonly sequence: number;
-  readonly storedAt?: number;
+  readonly storedAt: number;
   /** The messages at its beginning that are done. */
   readonly done: number;
   /** The number of calls of the next one's handler. */
@@ -29,8 +28,7 @@ export class Positions {
   /** The position in a batch, where one is known. */
   async of(stream: string, sequence: number, storedAt: number): Promise<Position | undefined> {
     const kept = await this.#kept.read();
-    if (kept?.stream !== stream || kept.sequence !== sequence) return undefined;
-    return (kept.storedAt ?? storedAt) === storedAt ? kept : undefined;
+    return kept?.stream === stream && kept.sequence === sequence && kept.storedAt === storedAt ? kept : undefined;
   }
 
   /**
